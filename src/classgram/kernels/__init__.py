@@ -7,9 +7,12 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 import numba
+import numpy as np
+import numpy.typing as npt
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Number = TypeVar("Number", bound=np.generic)
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -22,7 +25,11 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     return compiled
 
 
-def inlined(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a small helper that is called from other kernels only."""
-    compiled: Callable[P, R] = numba.njit(nogil=True, inline="never")(function)
-    return compiled
+def frozen(array: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    """A read-only, contiguous view: the one form in which kernels get their inputs.
+
+    A writable array is another type to Numba, and so another compilation of the same kernel.
+    """
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
