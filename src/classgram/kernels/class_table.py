@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classgram.kernels import inlined, kernel
+from classgram.kernels import lean_kernel
 from classgram.kernels.criterion import LEVELS, Ready, Terms, difference
 
 IntArray = NDArray[np.int32]
@@ -25,6 +25,8 @@ class ClassTable(NamedTuple):
     """Ready differences, indexed [g LEVELS + n - 1, c]; one more row of zeros ends the table."""
     totals: NDArray[np.int64]
     """N(c), indexed [side, c]: one side, or two for tied classes (as predicted, as context)."""
+    single_totals: NDArray[np.float32]
+    """The same in single precision, which a vector loop can take."""
 
 
 class Events(NamedTuple):
@@ -36,7 +38,7 @@ class Events(NamedTuple):
     partner_classes: IntArray
 
 
-@inlined
+@lean_kernel
 def renew_differences(
     differences: NDArray[np.int16],
     terms: Terms,
@@ -56,7 +58,7 @@ def renew_differences(
             differences[first + level, column] = round(exact / ready.steps[level])
 
 
-@kernel
+@lean_kernel
 def fill_cells(events: Events, own_classes: IntArray, cells: IntArray) -> None:
     """Count all events into zeroed cells: rows are partner classes, columns own classes."""
     for element in range(own_classes.size):
@@ -66,7 +68,7 @@ def fill_cells(events: Events, own_classes: IntArray, cells: IntArray) -> None:
             cells[row, column] += events.amounts[entry]
 
 
-@kernel
+@lean_kernel
 def fill_differences(
     cells: IntArray, differences: NDArray[np.int16], terms: Terms, ready: Ready
 ) -> None:
@@ -76,7 +78,7 @@ def fill_differences(
             renew_differences(differences, terms, ready, (row, column), cells[row, column])
 
 
-@kernel
+@lean_kernel
 def sum_pair_values(cells: IntArray, shift: float) -> tuple[float, int, int]:
     """Give the sum of f over a table, the number of cells seen once and seen at all."""
     result = 0.0

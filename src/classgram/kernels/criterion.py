@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classgram.kernels import inlined, kernel
+from classgram.kernels import lean_kernel
 
 FloatArray = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ class Ready(NamedTuple):
     """Differences indexed [n, N], for amounts beyond LEVELS and short counts."""
 
 
-@inlined
+@lean_kernel
 def logarithmic(values: FloatArray, shift: float, n: int) -> float:
     """Give n log(n - shift), from the table where it reaches; 0 for n < 2."""
     if n < values.size:
@@ -58,13 +58,13 @@ def logarithmic(values: FloatArray, shift: float, n: int) -> float:
     return n * np.log(n - shift)  # type: ignore[no-any-return]
 
 
-@inlined
+@lean_kernel
 def difference(values: FloatArray, shift: float, count: int, amount: int) -> float:
     """Give f(count + amount) - f(count), or the same of h, whose values and shift are given."""
     return logarithmic(values, shift, count + amount) - logarithmic(values, shift, count)
 
 
-@inlined
+@lean_kernel
 def seen_change(count: int, amount: int) -> int:
     """Give the change of the pairs seen at all (times 65536) and seen once when a cell grows."""
     if count == 0:
@@ -72,7 +72,7 @@ def seen_change(count: int, amount: int) -> int:
     return -1 if count == 1 else 0
 
 
-@inlined
+@lean_kernel
 def global_term(discount: float, once: int, seen: int, cells: int) -> float:
     """Give n1 log(b (n+ - 1) / (n0 + 1)) of leaving-one-out; n+ = 1 leaves the pair no share."""
     if once == 0 or discount == 0.0:
@@ -81,18 +81,19 @@ def global_term(discount: float, once: int, seen: int, cells: int) -> float:
     return once * np.log(discount * max(seen - 1, 1) / (cells - seen + 1))  # type: ignore[no-any-return]
 
 
-@inlined
+@lean_kernel
 def approximate_log(x: np.float32) -> np.float32:
     """Give log(x) for a positive normal float32 to about 1e-7, in operations that vectorise."""
     bits = np.float32(x).view(np.int32)
-    # A mantissa in [0.707, 1.414) keeps the argument of the series below 0.172.
-    exponent = (bits - np.int32(0x3F3504F3)) >> 23
-    mantissa = np.int32(bits - (exponent << 23)).view(np.float32)
+    # A mantissa in [0.707, 1.414) keeps the argument of the series below 0.172. Every step is cut
+    # to 32 bits, because Numba's integers widen and wide ones do not convert in vectors.
+    exponent = np.int32(np.int32(bits - np.int32(0x3F3504F3)) >> np.int32(23))
+    mantissa = np.int32(bits - np.int32(exponent << np.int32(23))).view(np.float32)
     z = (mantissa - np.float32(1)) / (mantissa + np.float32(1))
     return np.float32(exponent) * np.float32(0.69314718) + inverse_tanh_series(z)
 
 
-@inlined
+@lean_kernel
 def inverse_tanh_series(z: np.float32) -> np.float32:
     """Give 2 artanh(z) = log((1+z)/(1-z)) for |z| < 0.2."""
     square = z * z
@@ -100,28 +101,26 @@ def inverse_tanh_series(z: np.float32) -> np.float32:
     return np.float32(2) * z * (np.float32(1) + square * (np.float32(1 / 3) + square * tail))
 
 
-@inlined
-def approximate_difference(count: int, amount: np.float32, shift: np.float32) -> np.float32:
-    """Give f(count + amount) - f(count) in float32, as amount log(y) + count log(y / x).
+@lean_kernel
+def approximate_difference(n: np.float32, amount: np.float32, shift: np.float32) -> np.float32:
+    """Give f(n + amount) - f(n) in float32, as amount log(y) + n log(y / x).
 
     The second logarithm comes from y - x, which is exact, so nothing cancels for large counts.
     """
-    n = np.float32(count)
-    x = max(n - shift, np.float32(0.5))
-    y = n + amount - shift
-    log_y = approximate_log(max(y, np.float32(0.25)))
+    several = n >= np.float32(2)  # f(0) = f(1) = 0
+    y = n - shift + amount
+    x = n - shift if several else np.float32(1)
+    log_y = approximate_log(y)
     z = (y - x) / (y + x)
-    if z < np.float32(0.2):
-        ratio = inverse_tanh_series(z)
-    else:
-        ratio = log_y - approximate_log(x)
-    result = amount * log_y + n * ratio
-    if count < 2:  # f(0) = f(1) = 0
-        result = (n + amount) * log_y
-    return result
+    near = inverse_tanh_series(z)
+    far = log_y - approximate_log(x)
+    ratio = near if z < np.float32(0.2) else far
+    kept = n if several else np.float32(0)
+    moved = amount if several else n + amount
+    return moved * log_y + kept * ratio
 
 
-@kernel
+@lean_kernel
 def fill_terms(terms: Terms, ready: Ready) -> None:
     """Fill the tables of values and differences; the arrays come zeroed, the steps given."""
     values, shift = terms.pair_values, terms.pair_shift

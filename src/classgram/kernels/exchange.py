@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from classgram.kernels import inlined, kernel
+from classgram.kernels import inlined, lean_kernel
 from classgram.kernels.class_table import ClassTable, renew_differences
 from classgram.kernels.criterion import Ready, Terms, approximate_difference
 from classgram.kernels.proposals import (
@@ -26,7 +26,7 @@ IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
 
 
-@inlined
+@lean_kernel
 def change_cell(
     table: ClassTable, terms: Terms, ready: Ready, row: int, column: int, change: int
 ) -> None:
@@ -84,7 +84,7 @@ def change_diagonal(
     change_cell(table, terms, ready, column + profile.tied, column, sign * profile.itself)
 
 
-@inlined
+@lean_kernel
 def change_totals(
     problem: Problem, shift: float, scratch: Scratch, element: int, place: tuple[int, int]
 ) -> None:
@@ -96,10 +96,11 @@ def change_totals(
         before = totals[side, column]
         after = before + sign * problem.sizes[element, side]
         totals[side, column] = after
+        problem.table.single_totals[side, column] = np.float32(after)
         numbers[KINDS + problem.side + side] += int(after > 0) - int(before > 0)
         current = scratch.total_sizes[side]
         if current > 0:
-            term -= approximate_difference(after, np.float32(current), np.float32(shift))
+            term -= approximate_difference(np.float32(after), np.float32(current), np.float32(shift))
     scratch.total_row[column] = term
 
 
@@ -153,7 +154,7 @@ def move_if_better(
     return better
 
 
-@kernel
+@lean_kernel
 def sweep(
     problem: Problem,
     mirror: ClassTable,
@@ -167,7 +168,8 @@ def sweep(
     """Propose and apply rounds of as many elements as there is room for proposals."""
     moved = 0
     batch = proposals.size
-    scratch.total_sizes[:] = -1
+    for side in range(scratch.total_sizes.size):
+        scratch.total_sizes[side] = -1
     for first in range(0, elements.size, batch):
         last = min(first + batch, elements.size)
         for i in range(first, last):

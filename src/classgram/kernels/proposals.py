@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classgram.kernels import inlined, kernel
+from classgram.kernels import inlined, lean_kernel
 from classgram.kernels.class_table import ClassTable, Events
 from classgram.kernels.criterion import (
     LEVELS,
@@ -103,7 +103,7 @@ class Value(NamedTuple):
     seen: int
 
 
-@inlined
+@lean_kernel
 def build_profile(
     events: Events, classes: IntArray, tied: int, scratch: Scratch, element: int
 ) -> Profile:
@@ -127,15 +127,17 @@ def build_profile(
     return Profile(keys, amounts, weights, length, classes[element], itself, tied)
 
 
-@inlined
+@lean_kernel
 def clear_weights(profile: Profile) -> None:
     """Leave the weights zeroed for the next element."""
     for i in range(profile.length):
         profile.weights[profile.keys[i]] = 0
 
 
-@inlined
-def value_in_own(cells: IntArray, values: NDArray[np.float64], shift: float, profile: Profile) -> Value:
+@lean_kernel
+def value_in_own(
+    cells: IntArray, values: NDArray[np.float64], shift: float, profile: Profile
+) -> Value:
     """Give the pair terms that the element adds to its own class, exactly."""
     keys, amounts, weights, length, own, itself, tied = profile
     total = 0.0
@@ -144,7 +146,13 @@ def value_in_own(cells: IntArray, values: NDArray[np.float64], shift: float, pro
         key = keys[i]
         if tied > 0 and (key == own or key == own + tied):
             continue
-        count = cells[key, own] - amounts[i]
+        # For tied classes the same count also stands in the class's own row: no cache misses.
+        if tied == 0:
+            count = cells[key, own] - amounts[i]
+        elif key < tied:
+            count = cells[own + tied, key] - amounts[i]
+        else:
+            count = cells[own, key - tied] - amounts[i]
         total += difference(values, shift, count, amounts[i])
         packed += seen_change(count, amounts[i])
     if tied > 0:
@@ -157,7 +165,7 @@ def value_in_own(cells: IntArray, values: NDArray[np.float64], shift: float, pro
     return Value(total, packed - (seen << 16), seen)
 
 
-@inlined
+@lean_kernel
 def value_in_other(
     cells: IntArray, values: NDArray[np.float64], shift: float, profile: Profile, candidate: int
 ) -> Value:
@@ -167,10 +175,15 @@ def value_in_other(
     packed = 0
     for i in range(length):
         key = keys[i]
-        count = cells[key, candidate]
-        if tied > 0:
+        if tied == 0:
+            count = cells[key, candidate]
+        else:
             if key == candidate or key == candidate + tied:
                 continue
+            if key < tied:
+                count = cells[candidate + tied, key]
+            else:
+                count = cells[candidate, key - tied]
             if key == own:
                 count -= weights[candidate + tied]
             elif key == own + tied:
@@ -187,7 +200,7 @@ def value_in_other(
     return Value(total, packed - (seen << 16), seen)
 
 
-@inlined
+@lean_kernel
 def total_terms(
     totals: LongArray, sizes: LongArray, terms: Terms, column: int, removed: bool
 ) -> float:
@@ -199,7 +212,7 @@ def total_terms(
     return result
 
 
-@inlined
+@lean_kernel
 def class_pairs(problem: Problem, sizes: LongArray, own: int, candidate: int) -> int:
     """Give K1 K2 after an element of these sizes has moved from own to candidate (-1: nowhere)."""
     totals, numbers = problem.table.totals, problem.numbers
@@ -216,7 +229,7 @@ def class_pairs(problem: Problem, sizes: LongArray, own: int, candidate: int) ->
     return result
 
 
-@inlined
+@lean_kernel
 def gain_of(
     problem: Problem, terms: Terms, profile: Profile, element: int, own: Value, candidate: int
 ) -> float:
@@ -240,7 +253,7 @@ def gain_of(
     return gain
 
 
-@inlined
+@lean_kernel
 def may_leave(totals: LongArray, sizes: LongArray, own: int, discount: float) -> bool:
     """Say whether an element may leave: no class of count 1 may remain under leaving-one-out."""
     if discount > 0.0:
@@ -250,7 +263,7 @@ def may_leave(totals: LongArray, sizes: LongArray, own: int, discount: float) ->
     return True
 
 
-@inlined
+@lean_kernel
 def may_join(totals: LongArray, sizes: LongArray, candidate: int, discount: float) -> bool:
     """Say whether an element may join a class: no class of count 1 may arise either."""
     if discount > 0.0:
@@ -261,7 +274,7 @@ def may_join(totals: LongArray, sizes: LongArray, candidate: int, discount: floa
 
 
 @inlined
-def renew_total_row(totals: LongArray, sizes: LongArray, shift: float, scratch: Scratch) -> None:
+def renew_total_row(totals: SingleArray, sizes: LongArray, shift: float, scratch: Scratch) -> None:
     """Make the class term of every candidate for an element of these sizes."""
     row, current = scratch.total_row, scratch.total_sizes
     stale = False
@@ -269,7 +282,8 @@ def renew_total_row(totals: LongArray, sizes: LongArray, shift: float, scratch: 
         stale = stale or current[side] != sizes[side]
     if not stale:
         return
-    row[:] = 0.0
+    for c in range(row.size):
+        row[c] = 0.0
     for side in range(totals.shape[0]):
         current[side] = sizes[side]
         if sizes[side] > 0:
@@ -280,7 +294,7 @@ def renew_total_row(totals: LongArray, sizes: LongArray, shift: float, scratch: 
                 )
 
 
-@inlined
+@lean_kernel
 def add_eight_rows(differences: NDArray[np.int16], rows: LongArray, unit: np.float32,
                    scores: SingleArray) -> None:
     """Add eight rows of differences in the given unit."""
@@ -292,7 +306,7 @@ def add_eight_rows(differences: NDArray[np.int16], rows: LongArray, unit: np.flo
         scores[j] += unit * np.float32(np.int16(left + right))
 
 
-@inlined
+@lean_kernel
 def add_four_rows(differences: NDArray[np.int16], rows: LongArray, unit: np.float32,
                   scores: SingleArray) -> None:
     """Add four rows of differences in the given unit."""
@@ -319,7 +333,8 @@ def add_small_amounts(
             if amounts[i] == level:
                 rows[length] = np.int64(keys[i]) * LEVELS + (level - 1)
                 length += 1
-        rows[length : length + 8] = differences.shape[0] - 1
+        for i in range(length, length + 8):
+            rows[i] = differences.shape[0] - 1
         unit = steps[level - 1]
         first = 0
         while length - first > 4:
@@ -350,20 +365,20 @@ def add_large_amounts(
                 else:
                     scores[c] += np.float32(difference(values, shift, counts[c], amount))
         else:
-            empty = np.float32(difference(values, shift, 0, amount))
+            single_amount, single_shift = np.float32(amount), np.float32(shift)
             for c in range(scores.size):
-                if counts[c] == 0:
-                    scores[c] += empty
-                else:
-                    scores[c] += np.float32(difference(values, shift, counts[c], amount))
+                scores[c] += approximate_difference(
+                    np.float32(counts[c]), single_amount, single_shift
+                )
 
 
 @inlined
 def count_seen(cells: IntArray, profile: Profile, scratch: Scratch) -> None:
     """Count, for each candidate, the pairs that would be newly seen and the change of n1."""
     packed = scratch.packed
-    scratch.once[:] = 0
-    scratch.seen[:] = 0
+    for c in range(packed.size):
+        scratch.once[c] = 0
+        scratch.seen[c] = 0
     for i in range(profile.length):
         counts = cells[profile.keys[i]]
         first = np.int32(65537 if profile.amounts[i] == 1 else 65536)
@@ -375,7 +390,7 @@ def count_seen(cells: IntArray, profile: Profile, scratch: Scratch) -> None:
             unpack_seen(packed, scratch.once, scratch.seen)
 
 
-@inlined
+@lean_kernel
 def unpack_seen(packed: IntArray, once: IntArray, seen: IntArray) -> None:
     """Move the packed counters into the two separate ones."""
     for c in range(packed.size):
@@ -394,7 +409,7 @@ class Corrections(NamedTuple):
     shift: float
 
 
-@inlined
+@lean_kernel
 def correct(target: Corrections, place: int, count: int, amount: int, sign: int) -> None:
     """Add the term of a count that grows by an amount to a candidate's score, or take it away."""
     term = difference(target.values, target.shift, count, amount)
@@ -469,7 +484,7 @@ def add_global_term(
                 break
 
 
-@inlined
+@lean_kernel
 def highest_score(scores: SingleArray, candidates: int, bound: float) -> float:
     """Give an upper bound of the highest score, close to it, by a maximum over integers.
 
@@ -488,7 +503,8 @@ def score_candidates(
 ) -> float:
     """Fill the score of every candidate without the global term; give the bound of its error."""
     cells, scores = problem.table.cells, scratch.scores
-    scores[:] = scratch.total_row
+    for c in range(scores.size):
+        scores[c] = scratch.total_row[c]
     error = add_small_amounts(
         problem.table.differences, ready.steps, profile, scratch.rows, scores
     )
@@ -499,7 +515,8 @@ def score_candidates(
         target = Corrections(terms.pair_values, scores, scratch.packed, terms.pair_shift)
         correct_tied_scores(cells, profile, target, problem.candidates)
         if terms.discount == 0.0:
-            scratch.packed[:] = 0
+            for c in range(scores.size):
+                scratch.packed[c] = 0
     return error
 
 
@@ -517,7 +534,7 @@ def best_class(
         return best  # type: ignore[no-any-return]
     profile = build_profile(problem.events, problem.classes, problem.tied, scratch, element)
     own = value_in_own(problem.table.cells, terms.pair_values, terms.pair_shift, profile)
-    renew_total_row(totals, sizes, terms.total_shift, scratch)
+    renew_total_row(problem.table.single_totals, sizes, terms.total_shift, scratch)
     error = score_candidates(problem, terms, ready, scratch, profile)
     if terms.discount > 0.0:
         add_global_term(problem, terms.discount, scratch, element, own)
@@ -526,7 +543,7 @@ def best_class(
                 scores[c] = IMPOSSIBLE
     scores[best] = IMPOSSIBLE
     # Each addition in float32 errs by 2^-24 of a sum that is at most size (log N + 2).
-    bound = 32.0 * (sizes.sum() + 1) + abs(own.terms)
+    bound = 32.0 * (sizes[0] + sizes[sizes.size - 1] + 1) + abs(own.terms)
     error += 6e-8 * (profile.length + 16) * bound
     mine = own.terms + total_terms(totals, sizes, terms, best, True)
     top = highest_score(scores, problem.candidates, bound)
@@ -542,7 +559,7 @@ def best_class(
     return best  # type: ignore[no-any-return]
 
 
-@kernel
+@lean_kernel
 def propose(
     problem: Problem,
     terms: Terms,
@@ -553,6 +570,7 @@ def propose(
     threshold: float,
 ) -> None:
     """Write the best class of each element against the table as it stands."""
-    scratch.total_sizes[:] = -1
+    for side in range(scratch.total_sizes.size):
+        scratch.total_sizes[side] = -1
     for i in range(elements.size):
         proposals[i] = best_class(problem, terms, ready, scratch, elements[i], threshold)
