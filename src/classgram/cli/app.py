@@ -16,6 +16,9 @@ app = App(
     version=__version__,
     help="Learn word classes from text and build class-based n-gram language models.",
     version_flags=["--version"],
+    # Help texts speak of <s> and <unk>, which a reader of mark-up would swallow.
+    help_format="plaintext",
+    default_parameter=Parameter(negative=()),
 )
 
 Flat = Parameter(name="*")
