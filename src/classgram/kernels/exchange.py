@@ -7,11 +7,14 @@ from classgram.kernels import inlined, lean_kernel
 from classgram.kernels.class_table import ClassTable, renew_differences
 from classgram.kernels.criterion import Ready, Terms, approximate_difference
 from classgram.kernels.proposals import (
+    APPLY,
     KINDS,
     ONCE,
+    PROPOSE,
     SEEN,
     Problem,
     Profile,
+    Rule,
     Scratch,
     best_class,
     build_profile,
@@ -19,6 +22,7 @@ from classgram.kernels.proposals import (
     gain_of,
     may_join,
     may_leave,
+    noise_offset,
     value_in_own,
 )
 
@@ -29,59 +33,49 @@ LongArray = NDArray[np.int64]
 @lean_kernel
 def change_cell(
     table: ClassTable, terms: Terms, ready: Ready, row: int, column: int, change: int
-) -> None:
-    """Add to one cell and renew its ready differences."""
+) -> int:
+    """Add to one cell and renew its ready differences; give the new count."""
     count = table.cells[row, column] + change
     table.cells[row, column] = count
     renew_differences(table.differences, terms, ready, (row, column), count)
+    return count  # type: ignore[no-any-return]
 
 
 @inlined
-def change_column(
-    table: ClassTable, numbers: LongArray, terms: Terms, ready: Ready, profile: Profile, place: tuple[int, int]
+def change_class(
+    table: ClassTable,
+    mirror: ClassTable,
+    criterion: tuple[Terms, Ready],
+    numbers: LongArray,
+    profile: Profile,
+    place: tuple[int, int],
 ) -> None:
-    """Add the profile to a class's column (sign 1) or take it away (-1), and keep n1 and n+."""
+    """Add the profile to a class (sign 1) or take it away (-1), in both orientations.
+
+    The two are changed cell by cell: for tied classes they are parts of one table and share the
+    diagonal. What the element has with itself comes last.
+    """
+    terms, ready = criterion
     column, sign = place
-    for i in range(profile.length):
-        key = profile.keys[i]
-        before = table.cells[key, column]
-        after = before + sign * profile.amounts[i]
+    tied = profile.tied
+    for i in range(profile.length + 1):
+        if i < profile.length:
+            key, change = profile.keys[i], sign * profile.amounts[i]
+        elif profile.itself > 0:
+            key, change = np.int32(column), sign * profile.itself
+        else:
+            break
+        after = change_cell(table, terms, ready, key, column, change)
+        before = after - change
         numbers[ONCE] += int(after == 1) - int(before == 1)
         numbers[SEEN] += int(after > 0) - int(before > 0)
-        table.cells[key, column] = after
-        renew_differences(table.differences, terms, ready, (key, column), after)
-
-
-@inlined
-def change_mirror(
-    table: ClassTable, terms: Terms, ready: Ready, profile: Profile, place: tuple[int, int]
-) -> None:
-    """Do the same in the other orientation, where the class is a row."""
-    row, sign = place
-    tied = profile.tied
-    for i in range(profile.length):
-        key = profile.keys[i]
-        change = sign * profile.amounts[i]
-        if tied == 0:
-            change_cell(table, terms, ready, row, key, change)
-        elif key < tied:
-            change_cell(table, terms, ready, row + tied, key, change)
-        else:
-            change_cell(table, terms, ready, row, key - tied, change)
-
-
-@inlined
-def change_diagonal(
-    table: ClassTable, numbers: LongArray, terms: Terms, ready: Ready, profile: Profile, place: tuple[int, int]
-) -> None:
-    """Add or take away what a tied element has with itself."""
-    column, sign = place
-    before = table.cells[column, column]
-    after = before + sign * profile.itself
-    numbers[ONCE] += int(after == 1) - int(before == 1)
-    numbers[SEEN] += int(after > 0) - int(before > 0)
-    change_cell(table, terms, ready, column, column, sign * profile.itself)
-    change_cell(table, terms, ready, column + profile.tied, column, sign * profile.itself)
+        if mirror.cells.shape[0] > 0:
+            row, other = column, key
+            if tied > 0 and key < tied:
+                row = column + tied
+            elif tied > 0:
+                other = key - tied
+            change_cell(mirror, terms, ready, row, other, change)
 
 
 @lean_kernel
@@ -105,34 +99,17 @@ def change_totals(
 
 
 @inlined
-def move(
-    problem: Problem,
-    mirror: ClassTable,
-    terms: Terms,
-    ready: Ready,
-    profile: Profile,
-    target: int,
-) -> None:
-    """Change the table as moving the element to another class does."""
-    for place in ((profile.own, -1), (target, 1)):
-        change_column(problem.table, problem.numbers, terms, ready, profile, place)
-        if mirror.cells.shape[0] > 0:
-            change_mirror(mirror, terms, ready, profile, place)
-        if profile.itself > 0:
-            change_diagonal(problem.table, problem.numbers, terms, ready, profile, place)
-
-
-@inlined
 def move_if_better(
     problem: Problem,
     mirror: ClassTable,
-    terms: Terms,
-    ready: Ready,
+    criterion: tuple[Terms, Ready],
     scratch: Scratch,
-    proposal: tuple[int, int, float],
+    rule: Rule,
+    proposal: tuple[int, int],
 ) -> bool:
     """Move the element to the proposed class if that still raises F by more than the threshold."""
-    element, target, threshold = proposal
+    terms = criterion[0]
+    element, target = proposal
     classes, totals, sizes = problem.classes, problem.table.totals, problem.sizes[element]
     own_class = classes[element]
     if target == own_class or not (
@@ -142,11 +119,16 @@ def move_if_better(
         return False
     profile = build_profile(problem.events, classes, problem.tied, scratch, element)
     own = value_in_own(problem.table.cells, terms.pair_values, terms.pair_shift, profile)
-    better = gain_of(problem, terms, profile, element, own, target) > threshold
+    gain = gain_of(problem, terms, profile, element, own, target)
+    if rule.temperature > 0.0:
+        offset = noise_offset(rule.seed, element)
+        scale = rule.temperature * np.sqrt(float(max(sizes[0], sizes[sizes.size - 1])))
+        gain += scale * (rule.noise[offset + target] - rule.noise[offset + own_class])
+    better = gain > rule.threshold
     if better:
-        move(problem, mirror, terms, ready, profile, target)
-        change_totals(problem, terms.total_shift, scratch, element, (own_class, -1))
-        change_totals(problem, terms.total_shift, scratch, element, (target, 1))
+        for place in ((own_class, -1), (target, 1)):
+            change_class(problem.table, mirror, criterion, problem.numbers, profile, place)
+            change_totals(problem, terms.total_shift, scratch, element, place)
         classes[element] = target
         if problem.tied > 0:
             problem.events.partner_classes[element + classes.size] = target + problem.tied
@@ -155,29 +137,36 @@ def move_if_better(
 
 
 @lean_kernel
-def sweep(
+def run_rounds(
     problem: Problem,
     mirror: ClassTable,
-    terms: Terms,
-    ready: Ready,
+    criterion: tuple[Terms, Ready],
     scratch: Scratch,
     elements: IntArray,
     proposals: IntArray,
-    threshold: float,
+    rule: Rule,
 ) -> int:
-    """Propose and apply rounds of as many elements as there is room for proposals."""
+    """Propose classes and move elements in rounds, or do one half of a round; give the moves.
+
+    One kernel for all three, because compiling it takes longer than most searches.
+    """
+    terms, ready = criterion
     moved = 0
-    batch = proposals.size
     for side in range(scratch.total_sizes.size):
         scratch.total_sizes[side] = -1
-    for first in range(0, elements.size, batch):
-        last = min(first + batch, elements.size)
-        for i in range(first, last):
-            proposals[i - first] = best_class(
-                problem, terms, ready, scratch, elements[i], threshold
-            )
-        for i in range(first, last):
-            proposal = (elements[i], proposals[i - first], threshold)
-            if move_if_better(problem, mirror, terms, ready, scratch, proposal):
-                moved += 1
+    step = rule.step if rule.step > 0 else elements.size
+    first = 0
+    while first < elements.size:
+        last = min(first + step, elements.size)
+        if rule.step != APPLY:
+            for i in range(first, last):
+                proposals[i - first] = best_class(
+                    problem, terms, ready, scratch, rule, elements[i]
+                )
+        if rule.step != PROPOSE:
+            for i in range(first, last):
+                proposal = (elements[i], proposals[i - first])
+                if move_if_better(problem, mirror, criterion, scratch, rule, proposal):
+                    moved += 1
+        first = last
     return moved

@@ -34,6 +34,12 @@ ONCE, SEEN, KINDS = 0, 1, 2
 FLUSH = 16384
 """Rows after which the packed counters are unpacked, long before they could overflow."""
 
+PROPOSE, APPLY = 0, -1
+"""Halves of a round (see Rule)."""
+
+NOISE_VALUES = 1 << 16
+"""Different values of noise; rows start anywhere among them."""
+
 IMPOSSIBLE = np.float32(-3e38)
 """The score of a class that the element may not join."""
 
@@ -47,6 +53,8 @@ class Problem(NamedTuple):
     sizes: LongArray
     """The count of each element, indexed [element, side]."""
     table: ClassTable
+    slacks: SingleArray
+    """By how much F would fall if an element left for the next best class, when last looked at."""
     numbers: LongArray
     """Running numbers of the whole partition (see ONCE, SEEN and KINDS)."""
     candidates: int
@@ -76,6 +84,21 @@ class Scratch(NamedTuple):
     """The sizes that total_row was made for; -1 where it is stale."""
     logs: NDArray[np.float64]
     """The global term's logarithm by the number of newly seen pairs."""
+
+
+class Rule(NamedTuple):
+    """How a round goes: what it does, and when an element moves."""
+
+    step: int
+    """Elements in a round; or PROPOSE, or APPLY, for one half of a round alone."""
+    threshold: float
+    """What a move must gain."""
+    temperature: float
+    """Gumbel noise of this strength, times the root of the element's size, is added to F; 0: none."""
+    seed: int
+    """What the noise depends on, besides the element and the class."""
+    noise: SingleArray
+    """Gumbel noise: a power of two of values, and then the first ones again."""
 
 
 class Profile(NamedTuple):
@@ -520,9 +543,31 @@ def score_candidates(
     return error
 
 
+@lean_kernel
+def noise_offset(seed: int, element: int) -> int:
+    """Give the place where an element's row of noise starts, by mixing the bits of both numbers."""
+    bits = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(element)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64((bits >> np.uint64(40)) & np.uint64(NOISE_VALUES - 1))  # type: ignore[return-value]
+
+
+@inlined
+def noisiest_class(scores: SingleArray, rule: Rule, offset: int, scale: float, mine: float) -> int:
+    """Give the class of the highest score with noise, or -1 for the present one."""
+    best = -1
+    highest = np.float32(mine)
+    single_scale = np.float32(scale)
+    for c in range(scores.size):
+        score = scores[c] + single_scale * rule.noise[offset + c]
+        if score > highest:
+            best, highest = c, score
+    return best
+
+
 @inlined
 def best_class(
-    problem: Problem, terms: Terms, ready: Ready, scratch: Scratch, element: int, threshold: float
+    problem: Problem, terms: Terms, ready: Ready, scratch: Scratch, rule: Rule, element: int
 ) -> int:
     """Give the class where F is highest: another one only if it is so by more than the threshold.
 
@@ -547,30 +592,20 @@ def best_class(
     error += 6e-8 * (profile.length + 16) * bound
     mine = own.terms + total_terms(totals, sizes, terms, best, True)
     top = highest_score(scores, problem.candidates, bound)
-    cut = max(top - 2 * error, mine + threshold - error)
-    if top >= cut:
-        highest = threshold
+    cut = max(top - 2 * error, mine + rule.threshold - error)
+    if rule.temperature > 0.0:
+        offset = noise_offset(rule.seed, element)
+        scale = rule.temperature * np.sqrt(float(max(sizes[0], sizes[sizes.size - 1])))
+        noisy = mine + scale * rule.noise[offset + best]
+        found = noisiest_class(scores[: problem.candidates], rule, offset, scale, noisy)
+        best = found if found >= 0 else best
+    elif top >= cut:
+        highest = rule.threshold
         for c in range(problem.candidates):
             if scores[c] >= cut:
                 gain = gain_of(problem, terms, profile, element, own, c)
                 if gain > highest:
                     best, highest = c, gain
     clear_weights(profile)
+    problem.slacks[element] = max(mine - top, 0.0)
     return best  # type: ignore[no-any-return]
-
-
-@lean_kernel
-def propose(
-    problem: Problem,
-    terms: Terms,
-    ready: Ready,
-    scratch: Scratch,
-    elements: IntArray,
-    proposals: IntArray,
-    threshold: float,
-) -> None:
-    """Write the best class of each element against the table as it stands."""
-    for side in range(scratch.total_sizes.size):
-        scratch.total_sizes[side] = -1
-    for i in range(elements.size):
-        proposals[i] = best_class(problem, terms, ready, scratch, elements[i], threshold)
