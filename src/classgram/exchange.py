@@ -109,7 +109,7 @@ class Result:
         self.partition.save(path, self.history())
 
 
-class Stopped(Exception):
+class StopSearch(Exception):  # noqa: N818 - it reports no error
     """The search must end here; the message says why."""
 
 
@@ -148,7 +148,7 @@ class Search:
                         return "converged"
                     self._open_sweep(kind)
                 self._finish_sweep()
-        except Stopped as reason:
+        except StopSearch as reason:
             return str(reason)
         except KeyboardInterrupt:
             return "interrupted"
@@ -209,7 +209,8 @@ class Search:
         problem = side.problem
         sizes = problem.sizes[side.movable].sum(axis=1)
         restless = problem.slacks[side.movable] < RESTLESS * np.sqrt(sizes + 1.0)
-        return side.movable[restless]
+        chosen: npt.NDArray[np.int32] = side.movable[restless]
+        return chosen
 
     def _finish_sweep(self) -> None:
         """Go through the rest of the open sweep, and record it."""
@@ -224,9 +225,7 @@ class Search:
         value = self.state.value()
         self._keep_best(value)
         number = len(self.sweeps) + 1
-        self.sweeps.append(
-            Sweep(number, cursor["moved"], value, cursor["seconds"], cursor["kind"])
-        )
+        self.sweeps.append(Sweep(number, cursor["moved"], value, cursor["seconds"], cursor["kind"]))
         self.cursor = {"open": False}
         self._save_checkpoint()
 
@@ -272,7 +271,7 @@ class Search:
         done = sum(part.size for part in self.elements[: cursor["side"]]) + cursor["position"]
         self.report(min(done, total), note)
         if self.deadline is not None and time.monotonic() > self.deadline:
-            raise Stopped("time limit")
+            raise StopSearch("time limit")
         if time.monotonic() - self._saved > self.checkpoint_every:
             self._save_checkpoint()
 
@@ -427,9 +426,7 @@ def climber(engine: Engine, deadline: float | None) -> Callable[[Task, State, in
     return climb
 
 
-def finish(
-    search: Search, ended: str, notes: list[str], curve: tuple[tuple[int, float], ...]
-) -> Result:
+def finish(search: Search, ended: str, notes: list[str], curve: tuple[tuple[int, float], ...]) -> Result:
     """Give the result of a search that has ended, elements without counts placed."""
     task, state = search.task, search.state
     if search.best is not None and search.best[0] > state.value():
@@ -458,4 +455,3 @@ def finish(
         tuple(notes),
         curve,
     )
-

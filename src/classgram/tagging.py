@@ -23,9 +23,7 @@ def text_lines(text: Text) -> Iterator[str]:
         yield rest.decode()
 
 
-def tag_lines(
-    partition: Partition, lines: Iterable[str], read: ReadOptions | None = None
-) -> Iterator[str]:
+def tag_lines(partition: Partition, lines: Iterable[str], read: ReadOptions | None = None) -> Iterator[str]:
     """Give, for every line, the classes of its words separated by one space.
 
     Lines are made into words as the text of the classes was; a word that is not in the vocabulary
