@@ -10,10 +10,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from classgram.clustering import Result, default_batch, exchange
 from classgram.criteria import LeavingOneOut, MaximumLikelihood, choose_criterion
 from classgram.engine import LocalEngine
 from classgram.errors import InputError
-from classgram.exchange import Result, default_batch, exchange
 from classgram.kernels.exchange import run_rounds
 from classgram.kernels.proposals import (
     PROPOSE,

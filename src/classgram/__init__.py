@@ -10,9 +10,9 @@ from classgram._version import __version__
 from classgram.errors import InputError
 
 if TYPE_CHECKING:
+    from classgram.clustering import Result as Result
+    from classgram.clustering import exchange as exchange
     from classgram.estimator import WordClasses as WordClasses
-    from classgram.exchange import Result as Result
-    from classgram.exchange import exchange as exchange
     from classgram.ngrams import NgramCounts as NgramCounts
     from classgram.ngrams import count_ngrams as count_ngrams
     from classgram.options import ClusterOptions as ClusterOptions
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "WordClasses": "estimator",
-    "Result": "exchange",
-    "exchange": "exchange",
+    "Result": "clustering",
+    "exchange": "clustering",
     "Partition": "partition",
     "ClusterOptions": "options",
     "SearchOptions": "options",

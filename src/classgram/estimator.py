@@ -6,8 +6,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from classgram.clustering import Result, exchange
 from classgram.errors import InputError
-from classgram.exchange import Result, exchange
 from classgram.ngrams import count_ngrams
 from classgram.options import (
     ClusterOptions,

@@ -30,7 +30,7 @@ from classgram.options import (
 )
 
 if TYPE_CHECKING:
-    from classgram.exchange import Result
+    from classgram.clustering import Result
     from classgram.ngrams import NgramCounts
     from classgram.partition import Partition
 
@@ -60,7 +60,7 @@ def cluster(
     memory
         Memory for the sorting of n-grams; beyond it temporary files are used.
     """
-    from classgram.exchange import exchange
+    from classgram.clustering import exchange
     from classgram.progress import progress
 
     announce_compilation(show.quiet)
