@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 import numba
+import numpy as np
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -26,3 +27,10 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a small helper that is called from other kernels only."""
     compiled: Callable[P, R] = numba.njit(nogil=True, inline="never")(function)
     return compiled
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """Return a read-only view in C order: the one form in which kernels take their inputs."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,141 @@
+"""Kernels over tries of n-grams: links to suffixes, look-up, and scoring.
+
+A trie holds its nodes level by level, so that the children of all nodes, taken in order, are the
+next level: node n's children are the nodes ``starts[n]:starts[n + 1]``, sorted by word. Unigram w is
+node w; the empty context is the node -1. ``inner`` nodes (all but the last level) have children.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from classgram.kernels import inlined, kernel
+
+
+class TrieArrays(NamedTuple):
+    """A back-off model's nodes, as the kernels see them."""
+
+    starts: np.ndarray  # int32[inner + 1]: first child of each inner node
+    words: np.ndarray  # int32[nodes]: the last word of each n-gram
+    suffixes: np.ndarray  # int32[nodes]: the n-gram without its first word; -1 for unigrams
+    log_probabilities: np.ndarray  # float32[nodes], natural log
+    log_backoffs: np.ndarray  # float32[inner], natural log
+
+
+@inlined
+def find(words: np.ndarray, start: int, end: int, word: int) -> int:
+    """Return the index of a word in a sorted range, or -1.
+
+    The search gallops from the start: ids fall with frequency, so the word asked for is mostly near.
+    """
+    step = 1
+    low = start
+    high = start
+    while high < end and words[high] < word:
+        low = high + 1
+        high += step
+        step *= 2
+    high = min(high + 1, end)
+    while low < high:
+        middle = (low + high) >> 1
+        if words[middle] < word:
+            low = middle + 1
+        else:
+            high = middle
+    if low < end and words[low] == word:
+        return low
+    return -1
+
+
+@kernel
+def link_suffixes(
+    starts: np.ndarray,
+    words: np.ndarray,
+    parent_suffixes: np.ndarray,
+    lower_starts: np.ndarray,
+    lower_words: np.ndarray,
+) -> np.ndarray:
+    """Return, for each entry of a level, the entry of the level below that is its suffix, or -1.
+
+    ``parent_suffixes`` gives each parent's own suffix, a parent of the level below.
+    """
+    suffixes = np.empty(words.size, dtype=np.int32)
+    for parent in range(starts.size - 1):
+        start, end = starts[parent], starts[parent + 1]
+        if start == end:
+            continue
+        lower = parent_suffixes[parent]
+        if lower < 0:
+            suffixes[start:end] = -1
+            continue
+        position, last = lower_starts[lower], lower_starts[lower + 1]
+        for entry in range(start, end):
+            # Both rows are sorted, so the next search begins where this one ended.
+            found = find(lower_words, position, last, words[entry])
+            suffixes[entry] = found
+            if found >= 0:
+                position = found + 1
+    return suffixes
+
+
+@inlined
+def descend(trie: TrieArrays, context: int, word: int) -> tuple[int, float]:
+    """Return the longest n-gram of a context's suffixes and a word, and the back-offs on the way."""
+    log_backoff = 0.0
+    while context >= 0:
+        node = find(trie.words, trie.starts[context], trie.starts[context + 1], word)
+        if node >= 0:
+            return node, log_backoff
+        log_backoff += trie.log_backoffs[context]
+        context = trie.suffixes[context]
+    return word, log_backoff
+
+
+@inlined
+def context_of(trie: TrieArrays, node: int) -> int:
+    """Return the node as a context: itself, or its suffix where it is of the highest order."""
+    if node < trie.log_backoffs.size:
+        return node
+    return int(trie.suffixes[node])
+
+
+@kernel
+def score_sentences(
+    trie: TrieArrays,
+    ids: np.ndarray,
+    offsets: np.ndarray,
+    first: int,
+    log_probabilities: np.ndarray,
+    nodes: np.ndarray,
+) -> None:
+    """Write each event's log-probability and the n-gram that gave it; ``first`` is <s> as a context."""
+    for sentence in range(offsets.size - 1):
+        context = first
+        for event in range(offsets[sentence], offsets[sentence + 1]):
+            node, log_backoff = descend(trie, context, ids[event])
+            log_probabilities[event] = log_backoff + trie.log_probabilities[node]
+            nodes[event] = node
+            context = context_of(trie, node)
+
+
+@kernel
+def step(trie: TrieArrays, context: int, word: int) -> tuple[int, float]:
+    """Return the context after a word, and the word's log-probability."""
+    node, log_backoff = descend(trie, context, word)
+    return context_of(trie, node), log_backoff + trie.log_probabilities[node]
+
+
+@kernel
+def fill_distribution(trie: TrieArrays, context: int, probabilities: np.ndarray) -> None:
+    """Turn the unigram distribution into that of a context, from the shortest suffix up."""
+    chain = np.empty(64, dtype=np.int64)
+    length = 0
+    while context >= 0:
+        chain[length] = context
+        length += 1
+        context = trie.suffixes[context]
+    for index in range(length - 1, -1, -1):
+        node = chain[index]
+        probabilities *= np.exp(np.float64(trie.log_backoffs[node]))
+        for child in range(trie.starts[node], trie.starts[node + 1]):
+            probabilities[trie.words[child]] = np.exp(np.float64(trie.log_probabilities[child]))

@@ -1,0 +1,228 @@
+"""The one storage of all back-off models: a trie of n-grams in compressed rows, level by level."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from classgram.errors import InputError
+from classgram.folders import Folder, check_range
+from classgram.kernels import frozen
+from classgram.kernels.estimation import mark_needed
+from classgram.kernels.tries import TrieArrays, fill_distribution, link_suffixes, score_sentences, step
+from classgram.ngrams import Level
+from classgram.sentences import Sentences
+from classgram.vocabulary import BOS
+
+LOG_ZERO = -99 * float(np.log(10))
+"""The log-probability that stands for none, as ARPA files write it."""
+
+EMPTY_CONTEXT = -1
+
+
+class LevelEstimates(NamedTuple):
+    """What an estimator knows of one level: its n-grams, their probabilities, and its contexts' weights."""
+
+    level: Level
+    suffixes: np.ndarray  # int32: the entry of the level below without the first word
+    probabilities: np.ndarray  # float64, one an entry
+    backoffs: np.ndarray  # float64, one an entry of the level below
+
+
+@dataclass(frozen=True)
+class BackoffTrie:
+    """N-grams with log-probabilities and back-off weights, ready to score."""
+
+    arrays: TrieArrays
+    sizes: tuple[int, ...]
+    """The number of n-grams of each order."""
+
+    @property
+    def order(self) -> int:
+        """Return the length of the longest n-grams."""
+        return len(self.sizes)
+
+    @property
+    def first_context(self) -> int:
+        """Return the context at a sentence's start."""
+        return BOS if self.order > 1 else EMPTY_CONTEXT
+
+    def score(self, sentences: Sentences) -> tuple[np.ndarray, np.ndarray]:
+        """Return the log-probability of each event and the node of the n-gram that gave it."""
+        log_probabilities = np.empty(len(sentences.ids), dtype=np.float64)
+        nodes = np.empty(len(sentences.ids), dtype=np.int32)
+        ids, offsets = frozen(sentences.ids), frozen(sentences.offsets)
+        score_sentences(self.arrays, ids, offsets, self.first_context, log_probabilities, nodes)
+        return log_probabilities, nodes
+
+    def orders(self, nodes: np.ndarray) -> np.ndarray:
+        """Return the length of the n-gram at each node."""
+        return np.searchsorted(np.cumsum(self.sizes), nodes, side="right") + 1
+
+    def advance(self, context: int, word: int) -> int:
+        """Return the context after one more word."""
+        return int(step(self.arrays, context, word)[0])
+
+    def log_probability(self, context: int, word: int) -> float:
+        """Return the natural logarithm of a word's probability in a context."""
+        return float(step(self.arrays, context, word)[1])
+
+    def distribution(self, context: int) -> np.ndarray:
+        """Return the probability of every word in a context."""
+        probabilities = np.exp(self.arrays.log_probabilities[: self.sizes[0]].astype(np.float64))
+        fill_distribution(self.arrays, context, probabilities)
+        probabilities[BOS] = 0.0
+        return probabilities
+
+    def levels(self) -> Iterator[slice]:
+        """Return the nodes of each order."""
+        ends = np.cumsum(self.sizes)
+        for end, size in zip(ends, self.sizes, strict=True):
+            yield slice(int(end - size), int(end))
+
+    def to_files(self, prefix: str = "") -> tuple[dict[str, object], dict[str, np.ndarray]]:
+        """Return the configuration and arrays to embed in a folder."""
+        arrays = {prefix + name: array for name, array in self.arrays._asdict().items()}
+        return {"sizes": list(self.sizes)}, arrays
+
+    @classmethod
+    def from_folder(cls, folder: Folder, config: Mapping[str, object], prefix: str = "") -> "BackoffTrie":
+        """Read a trie from a folder, memory-mapped and checked."""
+        sizes = config.get("sizes")
+        if not isinstance(sizes, list) or not sizes or not all(isinstance(n, int) and n > 0 for n in sizes):
+            raise InputError(f"{folder.path}: config.json has no valid sizes; write the model again")
+        dtypes = {"log_probabilities": np.float32, "log_backoffs": np.float32}
+        arrays = TrieArrays(
+            *(folder.array(prefix + name, dtypes.get(name, np.int32)) for name in TrieArrays._fields)
+        )
+        check_arrays(folder, arrays, sizes)
+        return cls(arrays, tuple(sizes))
+
+
+def check_arrays(folder: Folder, arrays: TrieArrays, sizes: Sequence[int]) -> None:
+    """Refuse arrays whose lengths or ids do not belong together, before any kernel sees them."""
+    nodes, inner = sum(sizes), sum(sizes[:-1])
+    lengths = {"starts": inner + 1, "words": nodes, "suffixes": nodes, "log_probabilities": nodes}
+    for name, length in (lengths | {"log_backoffs": inner}).items():
+        if len(getattr(arrays, name)) != length:
+            raise InputError(f"{folder.path}: {name}.npy does not belong to this model; write it again")
+    check_range(folder, "words", arrays.words, 0, sizes[0])
+    ends = np.cumsum(sizes)
+    firsts = np.concatenate(([0], ends[:-1]))
+    # The children of a level's nodes are just the next level, and suffixes are in the level before.
+    if not np.array_equal(arrays.starts[firsts], ends) or (np.diff(arrays.starts) < 0).any():
+        raise InputError(f"{folder.path}: starts.npy is out of range; write the model again")
+    lows = np.concatenate(([-1], firsts[:-1]))
+    for low, first, end in zip(lows, firsts, ends, strict=True):
+        check_range(folder, "suffixes", arrays.suffixes[first:end], int(low), int(first))
+    for name in ("log_probabilities", "log_backoffs"):
+        if not np.isfinite(getattr(arrays, name)).all():
+            raise InputError(f"{folder.path}: {name}.npy has values that are no numbers; write it again")
+
+
+def without_double_starts(levels: Sequence[Level]) -> list[Level]:
+    """Return the levels without the n-grams that begin with <s> <s>: word models see one <s>.
+
+    The n-grams below one prefix lie together at every level, so that one cut a level does it.
+    """
+    kept = [levels[0]]
+    first, last = BOS, BOS + 1  # the entries, one level down, that lose their children <s> ...
+    for depth, level in enumerate(levels[1:], start=2):
+        if depth == 2:
+            start, end = int(level.starts[first]), int(level.starts[last])
+            start += int(np.searchsorted(level.words[start:end], BOS))
+            end = start + int(start < end and level.words[start] == BOS)
+            starts = level.starts - (end - start) * (np.arange(len(level.starts)) > BOS)
+        else:
+            start, end = int(level.starts[first]), int(level.starts[last])
+            starts = np.delete(level.starts, slice(first, last))
+            starts[first:] -= end - start
+        words, counts = (np.delete(array, slice(start, end)) for array in level[1:])
+        kept.append(Level(frozen(starts), frozen(words), frozen(counts)))
+        first, last = start, end
+    return kept
+
+
+def link_levels(levels: Sequence[Level]) -> list[np.ndarray]:
+    """Return each level's suffixes, from order 2 up: the entries of the level below."""
+    links = [frozen(levels[1].words)] if len(levels) > 1 else []
+    for level, below in zip(levels[2:], levels[1:], strict=False):
+        suffixes = link_suffixes(level.starts, level.words, links[-1], below.starts, below.words)
+        if (suffixes < 0).any():
+            raise InputError(
+                "the counts lack shorter n-grams that longer ones end in; "
+                "count again with cut-offs that do not fall as the order rises"
+            )
+        links.append(frozen(suffixes))
+    return links
+
+
+def assemble(
+    unigrams: np.ndarray, estimates: Sequence[LevelEstimates], kept: Sequence[np.ndarray] | None = None
+) -> BackoffTrie:
+    """Put unigram probabilities and the levels above together, only the n-grams kept if told.
+
+    The prefixes and suffixes of kept n-grams stay as well; their probabilities are those that the
+    back-off gives, so that they change nothing.
+    """
+    if kept is not None:
+        estimates = shrink(len(unigrams), estimates, kept)
+    sizes = [len(unigrams), *(len(item.level.words) for item in estimates)]
+    if sum(sizes) >= 2**31:
+        raise InputError("the model has more than 2**31 n-grams; use cut-offs or a lower order")
+    ends = np.cumsum(sizes)
+    words = [np.arange(len(unigrams)), *(item.level.words for item in estimates)]
+    suffixes = [np.full(len(unigrams), EMPTY_CONTEXT)]
+    starts = []
+    for index, item in enumerate(estimates):
+        suffixes.append(item.suffixes + (ends[index] - sizes[index]))
+        starts.append(item.level.starts[:-1] + ends[index])
+    starts.append(ends[-1:])
+    probabilities = [unigrams, *(item.probabilities for item in estimates)]
+    backoffs = [item.backoffs for item in estimates]
+    arrays = TrieArrays(
+        starts=joined(starts, np.int32),
+        words=joined(words, np.int32),
+        suffixes=joined(suffixes, np.int32),
+        log_probabilities=joined([logarithm(array) for array in probabilities], np.float32),
+        log_backoffs=joined([logarithm(array) for array in backoffs], np.float32),
+    )
+    return BackoffTrie(arrays, tuple(sizes))
+
+
+def joined(parts: Sequence[np.ndarray], dtype: type) -> np.ndarray:
+    """Return the parts as one read-only array."""
+    return frozen(np.concatenate([np.asarray(part, dtype=dtype) for part in parts] or [np.empty(0, dtype)]))
+
+
+def logarithm(values: np.ndarray) -> np.ndarray:
+    """Return natural logarithms, with the customary -99 (base 10) for zero."""
+    logs = np.full(len(values), LOG_ZERO)
+    np.log(values, out=logs, where=values > 0)
+    return logs
+
+
+def shrink(
+    words: int, estimates: Sequence[LevelEstimates], kept: Sequence[np.ndarray]
+) -> list[LevelEstimates]:
+    """Return the levels with just the n-grams that are kept, or that kept ones begin or end with."""
+    needed = [np.ones(words, dtype=np.bool_), *(mask.copy() for mask in kept)]
+    for depth in range(len(estimates), 0, -1):
+        item = estimates[depth - 1]
+        mark_needed(item.level.starts, item.suffixes, needed[depth], needed[depth - 1])
+    shrunk = []
+    for item, below, here in zip(estimates, needed, needed[1:], strict=False):
+        places = np.concatenate(([0], np.cumsum(here)))
+        firsts, ends = places[item.level.starts[:-1][below]], places[item.level.starts[1:][below]]
+        renumbered = np.cumsum(below) - 1
+        level = Level(
+            frozen(np.concatenate((firsts, ends[-1:]))),
+            frozen(item.level.words[here]),
+            frozen(item.level.counts[here]),
+        )
+        suffixes = frozen(renumbered[item.suffixes[here]].astype(np.int32))
+        shrunk.append(
+            LevelEstimates(level, suffixes, item.probabilities[here], item.backoffs[below])
+        )
+    return shrunk
