@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from classgram.errors import InputError
 from classgram.folders import Folder, check_range
@@ -19,6 +20,10 @@ LOG_ZERO = -99 * float(np.log(10))
 """The log-probability that stands for none, as ARPA files write it."""
 
 EMPTY_CONTEXT = -1
+
+Floats = npt.NDArray[np.float64]
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
 
 
 class LevelEstimates(NamedTuple):
@@ -43,22 +48,21 @@ class BackoffTrie:
         """Return the length of the longest n-grams."""
         return len(self.sizes)
 
-    @property
-    def first_context(self) -> int:
-        """Return the context at a sentence's start."""
-        return BOS if self.order > 1 else EMPTY_CONTEXT
+    def first_context(self, bos: bool = True) -> int:
+        """Return the context at a sentence's start, or the empty one."""
+        return BOS if bos and self.order > 1 else EMPTY_CONTEXT
 
-    def score(self, sentences: Sentences) -> tuple[np.ndarray, np.ndarray]:
+    def score(self, sentences: Sentences, bos: bool = True) -> tuple[Floats, Int32s]:
         """Return the log-probability of each event and the node of the n-gram that gave it."""
         log_probabilities = np.empty(len(sentences.ids), dtype=np.float64)
         nodes = np.empty(len(sentences.ids), dtype=np.int32)
         ids, offsets = frozen(sentences.ids), frozen(sentences.offsets)
-        score_sentences(self.arrays, ids, offsets, self.first_context, log_probabilities, nodes)
+        score_sentences(self.arrays, ids, offsets, self.first_context(bos), log_probabilities, nodes)
         return log_probabilities, nodes
 
-    def orders(self, nodes: np.ndarray) -> np.ndarray:
+    def lengths(self, nodes: Int32s) -> Int64s:
         """Return the length of the n-gram at each node."""
-        return np.searchsorted(np.cumsum(self.sizes), nodes, side="right") + 1
+        return np.searchsorted(np.cumsum(self.sizes), nodes, side="right").astype(np.int64) + 1
 
     def advance(self, context: int, word: int) -> int:
         """Return the context after one more word."""
@@ -80,6 +84,15 @@ class BackoffTrie:
         ends = np.cumsum(self.sizes)
         for end, size in zip(ends, self.sizes, strict=True):
             yield slice(int(end - size), int(end))
+
+    def paths(self, nodes: Int64s, order: int) -> Int32s:
+        """Return the words of n-grams of one order, a row each."""
+        words = np.empty((len(nodes), order), dtype=np.int32)
+        for column in range(order - 1, -1, -1):
+            words[:, column] = self.arrays.words[nodes]
+            if column:
+                nodes = np.searchsorted(self.arrays.starts, nodes, side="right") - 1
+        return words
 
     def to_files(self, prefix: str = "") -> tuple[dict[str, object], dict[str, np.ndarray]]:
         """Return the configuration and arrays to embed in a folder."""
@@ -126,6 +139,7 @@ def without_double_starts(levels: Sequence[Level]) -> list[Level]:
 
     The n-grams below one prefix lie together at every level, so that one cut a level does it.
     """
+    levels = [Level(*map(frozen, level)) for level in levels]
     kept = [levels[0]]
     first, last = BOS, BOS + 1  # the entries, one level down, that lose their children <s> ...
     for depth, level in enumerate(levels[1:], start=2):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from classgram.kernels import inlined, kernel
+from classgram.kernels import kernel
 
 
 class TrieArrays(NamedTuple):
@@ -22,7 +22,7 @@ class TrieArrays(NamedTuple):
     log_backoffs: np.ndarray  # float32[inner], natural log
 
 
-@inlined
+@kernel
 def find(words: np.ndarray, start: int, end: int, word: int) -> int:
     """Return the index of a word in a sorted range, or -1.
 
@@ -78,7 +78,7 @@ def link_suffixes(
     return suffixes
 
 
-@inlined
+@kernel
 def descend(trie: TrieArrays, context: int, word: int) -> tuple[int, float]:
     """Return the longest n-gram of a context's suffixes and a word, and the back-offs on the way."""
     log_backoff = 0.0
@@ -91,7 +91,7 @@ def descend(trie: TrieArrays, context: int, word: int) -> tuple[int, float]:
     return word, log_backoff
 
 
-@inlined
+@kernel
 def context_of(trie: TrieArrays, node: int) -> int:
     """Return the node as a context: itself, or its suffix where it is of the highest order."""
     if node < trie.log_backoffs.size:
