@@ -1,5 +1,49 @@
-"""classgram learns word classes from text and builds class-based n-gram language models."""
+"""classgram learns word classes from text and builds class-based n-gram language models.
+
+Names are imported when they are first used, so that ``import classgram`` costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from classgram._version import __version__
+from classgram.errors import InputError
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from classgram.ngrams import NgramCounts as NgramCounts
+    from classgram.ngrams import count_ngrams as count_ngrams
+    from classgram.options import CountOptions as CountOptions
+    from classgram.options import ReadOptions as ReadOptions
+    from classgram.options import TextOptions as TextOptions
+    from classgram.options import VocabularyOptions as VocabularyOptions
+    from classgram.sentences import Sentences as Sentences
+    from classgram.text import Text as Text
+    from classgram.text import read_text as read_text
+    from classgram.text import text_from_strings as text_from_strings
+    from classgram.vocabulary import Vocabulary as Vocabulary
+
+_HOMES = {
+    "NgramCounts": "ngrams",
+    "count_ngrams": "ngrams",
+    "CountOptions": "options",
+    "ReadOptions": "options",
+    "TextOptions": "options",
+    "VocabularyOptions": "options",
+    "Sentences": "sentences",
+    "Text": "text",
+    "read_text": "text",
+    "text_from_strings": "text",
+    "Vocabulary": "vocabulary",
+}
+
+__all__ = ["InputError", "__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'classgram' has no attribute {name!r}")
+    return getattr(import_module(f"classgram.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

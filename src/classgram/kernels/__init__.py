@@ -8,9 +8,11 @@ from typing import ParamSpec, TypeVar
 
 import numba
 import numpy as np
+import numpy.typing as npt
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Number = TypeVar("Number", bound=np.generic)
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -23,14 +25,11 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     return compiled
 
 
-def inlined(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a small helper that is called from other kernels only."""
-    compiled: Callable[P, R] = numba.njit(nogil=True, inline="never")(function)
-    return compiled
+def frozen(array: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    """A read-only, contiguous view: the one form in which kernels get their inputs.
 
-
-def frozen(array: np.ndarray) -> np.ndarray:
-    """Return a read-only view in C order: the one form in which kernels take their inputs."""
+    A writable array is another type to Numba, and so another compilation of the same kernel.
+    """
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view

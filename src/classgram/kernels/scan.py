@@ -1,0 +1,214 @@
+"""Bytes to word ids: a scan of white-space separated words through an open-addressing hash table."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from classgram.kernels import kernel
+
+# What the scan stopped at.
+DONE, FULL, SYMBOL = 0, 1, 2
+
+# Fields of the scanner's state, an int64 array that lives from chunk to chunk.
+POSITION, WRITTEN, WORDS_IN_LINE, TYPES, BYTES, STATUS = range(6)
+STATE_SIZE = 6
+
+# What is done with <s> and </s> in the text.
+REFUSE, SKIP, ALLOW = 0, 1, 2
+
+_UNK, _BOS, _EOS = 0, 1, 2
+
+_PRIME = np.uint64(0x9E3779B97F4A7C15)
+_LONG = np.uint64(1 << 40)
+_ID = np.uint64((1 << 40) - 1)
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_BYTE = np.uint64(8)
+_HALF = np.uint64(32)
+
+
+class WordTable(NamedTuple):
+    """An open-addressing hash table from words to ids in order of insertion.
+
+    slots: uint64, two for each of a power of two of places: a word's key, and its id + 1 (0 where
+    the place is empty). A word of up to eight bytes is its own key, since text holds no NUL byte,
+    and needs no comparison; a longer one has a hash for a key, and a bit beside its id says so.
+    ends: int64, by id, where a word's bytes end in ``letters``; counts: int64, by id.
+    """
+
+    slots: npt.NDArray[np.uint64]
+    ends: npt.NDArray[np.int64]
+    letters: npt.NDArray[np.uint8]
+    counts: npt.NDArray[np.int64]
+
+
+class Rules(NamedTuple):
+    """How the scan treats what it meets, as plain numbers."""
+
+    symbols: int
+    insert: int
+    blank_lines: int
+
+
+@kernel
+def same_bytes(
+    table: WordTable, word: np.int64, data: npt.NDArray[np.uint8], first: int, length: int
+) -> bool:
+    """Whether a stored word is the one in the data."""
+    start = np.int64(0)
+    if word > 0:
+        start = table.ends[word - 1]
+    if table.ends[word] - start != length:
+        return False
+    for k in range(length):
+        if table.letters[start + k] != data[first + k]:
+            return False
+    return True
+
+
+@kernel
+def first_place(key: np.uint64, places: int) -> np.int64:
+    """Where the search for a key begins."""
+    mixed = key * _PRIME
+    return np.int64((mixed ^ (mixed >> _HALF)) & np.uint64(places - 1))
+
+
+@kernel
+def find_place(
+    table: WordTable, key: np.uint64, data: npt.NDArray[np.uint8], first: int, length: int
+) -> np.int64:
+    """The place that holds a word, or the empty one where it belongs."""
+    places = table.slots.size >> 1
+    place = first_place(key, places)
+    while True:
+        entry = table.slots[2 * place + 1]
+        if entry == _ZERO:
+            return place
+        if table.slots[2 * place] == key:
+            if length <= 8:
+                if entry < _LONG:
+                    return place
+            elif entry >= _LONG and same_bytes(table, np.int64(entry & _ID) - 1, data, first, length):
+                return place
+        place = (place + 1) & (places - 1)
+
+
+@kernel
+def insert_word(
+    table: WordTable,
+    state: npt.NDArray[np.int64],
+    where: tuple[np.int64, np.uint64],
+    data: npt.NDArray[np.uint8],
+    span: tuple[int, int],
+) -> None:
+    """Give a new word the next id and store its bytes."""
+    place, key = where
+    first, length = span
+    word = state[TYPES]
+    used = state[BYTES]
+    for k in range(length):
+        table.letters[used + k] = data[first + k]
+    table.ends[word] = used + length
+    table.slots[2 * place] = key
+    entry = np.uint64(word + 1)
+    if length > 8:
+        entry |= _LONG
+    table.slots[2 * place + 1] = entry
+    state[TYPES] = word + 1
+    state[BYTES] = used + length
+
+
+@kernel
+def scan(
+    data: npt.NDArray[np.uint8],
+    table: WordTable,
+    rules: Rules,
+    out: npt.NDArray[np.int32],
+    state: npt.NDArray[np.int64],
+) -> None:
+    """Turn a chunk of bytes into word ids, from state[POSITION] on; </s> closes each line.
+
+    Stops early, with state[STATUS] saying why, where the table must grow or at a symbol; a later
+    call goes on from there. ``out`` must hold as many ids as the data has bytes.
+    """
+    position = state[POSITION]
+    written = state[WRITTEN]
+    in_line = state[WORDS_IN_LINE]
+    size = data.size
+    state[STATUS] = DONE
+    while position < size:
+        byte = data[position]
+        if byte == 10:
+            if in_line > 0 or rules.blank_lines == 1:
+                out[written] = _EOS
+                written += 1
+                table.counts[_EOS] += 1
+            in_line = 0
+            position += 1
+            continue
+        if byte == 32 or (byte >= 9 and byte <= 13):
+            position += 1
+            continue
+        key = _ZERO
+        shift = _ZERO
+        end = position
+        stop = min(position + 8, size)
+        inside = True
+        while end < stop:
+            byte = data[end]
+            if byte <= 32 and (byte == 32 or (byte >= 9 and byte <= 13)):
+                inside = False
+                break
+            key |= np.uint64(byte) << shift
+            shift += _BYTE
+            end += 1
+        while inside and end < size:
+            byte = data[end]
+            if byte <= 32 and (byte == 32 or (byte >= 9 and byte <= 13)):
+                break
+            key = (key ^ (key >> _HALF) ^ np.uint64(byte)) * _PRIME
+            end += 1
+        place = find_place(table, key, data, position, end - position)
+        entry = table.slots[2 * place + 1]
+        if entry != _ZERO:
+            word = np.int64(entry & _ID) - 1
+        elif rules.insert == 0:
+            word = np.int64(_UNK)
+        else:
+            word = state[TYPES]
+            if (
+                word * 4 >= table.slots.size
+                or word >= table.ends.size
+                or state[BYTES] + (end - position) > table.letters.size
+            ):
+                state[STATUS] = FULL
+                break
+            insert_word(table, state, (place, key), data, (position, end - position))
+        if (word == _BOS or word == _EOS) and rules.symbols != ALLOW:
+            if rules.symbols == REFUSE:
+                state[STATUS] = SYMBOL
+                break
+            position = end
+            continue
+        out[written] = word
+        written += 1
+        in_line += 1
+        table.counts[word] += 1
+        position = end
+    state[POSITION] = position
+    state[WRITTEN] = written
+    state[WORDS_IN_LINE] = in_line
+
+
+@kernel
+def rehash(old: npt.NDArray[np.uint64], slots: npt.NDArray[np.uint64]) -> None:
+    """Enter the words of one set of slots into another, empty one."""
+    places = slots.size >> 1
+    for k in range(old.size >> 1):
+        if old[2 * k + 1] != _ZERO:
+            place = first_place(old[2 * k], places)
+            while slots[2 * place + 1] != _ZERO:
+                place = (place + 1) & (places - 1)
+            slots[2 * place] = old[2 * k]
+            slots[2 * place + 1] = old[2 * k + 1]

@@ -1,0 +1,375 @@
+"""N-gram counts: every order as compressed sorted rows, from a text of any size."""
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from classgram.errors import InputError
+from classgram.folders import check_range, check_starts, read_folder, write_error, write_folder
+from classgram.kernels import Number, frozen
+from classgram.kernels import counting as kernel
+from classgram.options import CountOptions, ReadOptions, TextOptions, VocabularyOptions
+from classgram.progress import human, progress
+from classgram.scanner import WordScanner
+from classgram.text import Text, read_text
+from classgram.vocabulary import BOS, EOS, Vocabulary, choose_vocabulary
+
+BYTES_PER_TOKEN = 40
+"""What counting a block needs at its peak, for each of its tokens."""
+
+Source = Text | str | Path | Iterable[str | Path]
+
+
+class Level(NamedTuple):
+    """The n-grams of one order in compressed rows.
+
+    Those with prefix p are the entries starts[p] to starts[p + 1], sorted by word; an n-gram's id is
+    its entry's index. starts: int64, words: int32, counts: int64.
+    """
+
+    starts: npt.NDArray[np.int64]
+    words: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int64]
+
+    def frozen(self) -> "Level":
+        """The same level as kernels take it."""
+        return Level(frozen(self.starts), frozen(self.words), frozen(self.counts))
+
+
+@dataclass(frozen=True)
+class NgramCounts:
+    """The n-grams of a text up to an order, each ending at a predicted event (a word or </s>).
+
+    Contexts at a sentence's start are padded with <s>. levels[0] has an entry for every word of the
+    vocabulary, so that a unigram's id is its word's id. Each level but the highest also holds, with
+    count 0, the n-gram of <s> alone: it is never predicted, but a prefix of others.
+    """
+
+    vocabulary: Vocabulary
+    levels: tuple[Level, ...]
+
+    @property
+    def order(self) -> int:
+        """The highest order counted."""
+        return len(self.levels)
+
+    @property
+    def tokens(self) -> int:
+        """The number of predicted events: words and sentence ends."""
+        return int(self.levels[0].counts.sum())
+
+    def items(self, order: int) -> Iterator[tuple[tuple[str, ...], int]]:
+        """Every n-gram of an order with its count, for people and tests; kernels use the levels."""
+        words = self.vocabulary.words
+        columns = gram_words(self.levels, order)
+        for entry, count in enumerate(self.levels[order - 1].counts.tolist()):
+            if count:
+                yield tuple(words[word] for word in columns[entry]), count
+
+    def up_to(self, order: int) -> "NgramCounts":
+        """The same counts without the orders above."""
+        if order > self.order:
+            raise InputError(f"the counts go up to order {self.order}; count again with --order {order}")
+        return replace(self, levels=self.levels[:order])
+
+    def save(self, path: str | Path) -> None:
+        """Write the counts as a folder."""
+        config, texts = self.vocabulary.to_files()
+        arrays: dict[str, npt.NDArray[np.generic]] = {"counts-1": self.levels[0].counts}
+        for order, level in enumerate(self.levels[1:], start=2):
+            arrays |= {
+                f"starts-{order}": level.starts,
+                f"words-{order}": level.words,
+                f"counts-{order}": level.counts,
+            }
+        summary = {"order": self.order, "tokens": self.tokens, "types": len(self.vocabulary)}
+        write_folder(Path(path), "counts", {**summary, **config}, arrays, texts)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "NgramCounts":
+        """Read counts, memory-mapped, after checking that every id and start is in range."""
+        folder = read_folder(Path(path), "counts")
+        vocabulary = Vocabulary.from_folder(folder)
+        size = len(vocabulary)
+        unigrams = folder.array("counts-1", np.int64)
+        if unigrams.size != size:
+            raise InputError(f"{folder.path}: vocabulary.txt and counts-1.npy differ in length")
+        check_range(folder, "counts-1", unigrams, 0, 1 << 62)
+        levels = [first_level(unigrams)]
+        for order in range(2, int(folder.require("order")) + 1):
+            level = Level(
+                folder.array(f"starts-{order}", np.int64),
+                folder.array(f"words-{order}", np.int32),
+                folder.array(f"counts-{order}", np.int64),
+            )
+            parents = levels[-1].words.size
+            check_starts(folder, f"starts-{order}", level.starts, parents, level.words.size)
+            check_range(folder, f"words-{order}", level.words, 0, size)
+            check_range(folder, f"counts-{order}", level.counts, 0, 1 << 62)
+            if level.counts.size != level.words.size:
+                raise InputError(f"{folder.path}: words-{order}.npy and counts-{order}.npy differ")
+            levels.append(level)
+        return cls(vocabulary, tuple(levels))
+
+
+def first_level(counts: npt.NDArray[np.int64]) -> Level:
+    """The unigrams as a level: the one row below the empty prefix."""
+    return Level(np.array([0, counts.size], np.int64), np.arange(counts.size, dtype=np.int32), counts)
+
+
+def parents_of(level: Level) -> npt.NDArray[np.int64]:
+    """The prefix id of every entry of a level."""
+    return np.repeat(np.arange(level.starts.size - 1), np.diff(level.starts))
+
+
+def gram_words(levels: tuple[Level, ...], order: int) -> npt.NDArray[np.int32]:
+    """The words of every n-gram of an order, a row each."""
+    columns = np.empty((levels[order - 1].words.size, order), np.int32)
+    entries = np.arange(columns.shape[0])
+    for position in range(order - 1, -1, -1):
+        level = levels[position]
+        columns[:, position] = level.words[entries]
+        entries = parents_of(level)[entries]
+    return columns
+
+
+def count_ngrams(
+    source: Source,
+    options: CountOptions | None = None,
+    vocabulary: Vocabulary | VocabularyOptions | None = None,
+    text: TextOptions | None = None,
+    read: ReadOptions | None = None,
+    quiet: bool = True,
+) -> NgramCounts:
+    """Count the n-grams of a text.
+
+    ``source`` is a Text, a path, or several paths; for strings see ``text_from_strings``. A given
+    vocabulary fixes the text options; otherwise one is made from the text as its options say.
+    """
+    options = options or CountOptions()
+    check_count_options(options)
+    if isinstance(vocabulary, Vocabulary):
+        if text is not None and text != vocabulary.text:
+            raise InputError(f"the vocabulary was made with {vocabulary.text}, not with {text}")
+        text = vocabulary.text
+    opened = open_source(source, text, read)
+    memory = parse_size(options.memory)
+    try:
+        with Spool(memory // 4) as spool:
+            if isinstance(vocabulary, Vocabulary):
+                scanner = vocabulary.scanner(read)
+                scan_into(spool, opened, scanner, quiet)
+                made, final = vocabulary, np.arange(len(vocabulary), dtype=np.int32)
+            else:
+                scanner = WordScanner(skip_symbols=read.skip_symbols if read else False)
+                scan_into(spool, opened, scanner, quiet)
+                wanted = vocabulary or VocabularyOptions()
+                made, final = choose_vocabulary(scanner, wanted, opened.options)
+            if spool.size == 0:
+                raise InputError(f"{opened.name}: the text is empty: it holds no words")
+            levels = count_spool(spool, final, options.order, len(made), memory)
+    except OSError as error:
+        raise write_error(Path(tempfile.gettempdir()), error) from None
+    return NgramCounts(made, apply_cutoffs(levels, options.cutoffs))
+
+
+def open_source(source: Source, text: TextOptions | None, read: ReadOptions | None) -> Text:
+    """A Text from whatever names one."""
+    if isinstance(source, Text):
+        if text is not None and text != source.options:
+            raise InputError(f"the text is read with {source.options}, but {text} is asked for")
+        return source
+    paths = [source] if isinstance(source, str | Path) else list(source)
+    return read_text(*paths, text=text, read=read)
+
+
+def check_count_options(options: CountOptions) -> None:
+    """Refuse numbers that make no sense."""
+    if options.order < 1:
+        raise InputError("--order must be 1 or more")
+    if any(cutoff < 1 for cutoff in options.cutoffs):
+        raise InputError("--cutoffs must be 1 or more")
+
+
+def parse_size(size: str) -> int:
+    """Bytes from a number with an optional suffix K, M, G or T.
+
+    >>> parse_size("1.5G")
+    1610612736
+    """
+    number, unit = size.strip().upper().removesuffix("B"), 1
+    for power, suffix in enumerate("KMGT", start=1):
+        if number.endswith(suffix):
+            number, unit = number[:-1], 1024**power
+    try:
+        value = int(float(number) * unit)
+    except ValueError:
+        raise InputError(f"--memory {size}: not a size; write for example 500M or 2G") from None
+    if value < 1 << 20:
+        raise InputError(f"--memory {size}: at least 1M is needed")
+    return value
+
+
+class Spool:
+    """A stream of ids, kept in memory up to a limit and in a temporary file beyond it."""
+
+    def __init__(self, limit: int) -> None:
+        self.size = 0
+        self._limit = limit
+        self._parts: list[npt.NDArray[np.int32]] = []
+        self._held = 0
+        self._file: IO[bytes] | None = None
+
+    def __enter__(self) -> "Spool":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file:
+            self._file.close()
+
+    def append(self, ids: npt.NDArray[np.int32]) -> None:
+        """Add ids at the end."""
+        self._parts.append(ids)
+        self._held += ids.nbytes
+        self.size += ids.size
+        if self._held > self._limit:
+            self._spill()
+
+    def _spill(self) -> None:
+        if self._file is None:
+            self._file = cast(IO[bytes], tempfile.TemporaryFile(prefix="classgram-"))
+        for part in self._parts:
+            part.tofile(self._file)
+        self._parts.clear()
+        self._held = 0
+
+    def ids(self) -> npt.NDArray[np.int32]:
+        """All ids, memory-mapped where they went to a file."""
+        if self._file is None:
+            whole = np.concatenate(self._parts) if self._parts else np.empty(0, np.int32)
+            self._parts = [whole]
+            return whole
+        self._spill()
+        self._file.flush()
+        return np.memmap(self._file, np.int32, "r", shape=(self.size,))
+
+
+def scan_into(spool: Spool, text: Text, scanner: WordScanner, quiet: bool) -> None:
+    """Read a text to its end, ids into the spool."""
+    with progress("reading", text.size, "bytes", quiet) as report:
+        for chunk in text.chunks():
+            spool.append(scanner.feed(chunk))
+            report(text.consumed[0], f"{human(spool.size)} words")
+
+
+def count_spool(
+    spool: Spool, final: npt.NDArray[np.int32], order: int, size: int, memory: int
+) -> tuple[Level, ...]:
+    """Count spooled ids block by block and merge the blocks' levels."""
+    ids = spool.ids()
+    block = max(memory // BYTES_PER_TOKEN, 1 << 16)
+    runs: list[tuple[int, tuple[Level, ...]]] = []
+    for start in range(0, ids.size, block):
+        carry = min(start, order - 1)
+        part = final[ids[start - carry : start + block]]
+        runs.append((1, count_block(part, carry, order, size)))
+        # Equal weights merge at once, as in a binary counter: every n-gram is copied few times.
+        while len(runs) > 1 and runs[-1][0] == runs[-2][0]:
+            runs[-2:] = [merge_runs(runs[-2], runs[-1], memory)]
+    while len(runs) > 1:
+        runs[-2:] = [merge_runs(runs[-2], runs[-1], memory)]
+    return runs[0][1]
+
+
+def count_block(ids: npt.NDArray[np.int32], carry: int, order: int, size: int) -> tuple[Level, ...]:
+    """The levels of a block of ids; its first ``carry`` ids are context from the block before.
+
+    A last, virtual position stands for the <s> before every sentence. The n-grams of an order are
+    sorted as (n-gram one shorter that ends just before, word); their ids are prefixes of the next.
+    """
+    total = ids.size
+    ids = frozen(np.append(ids, np.int32(BOS)))
+    counts = np.bincount(ids[carry:total], minlength=size).astype(np.int64)
+    levels = [first_level(counts)]
+    parents = np.empty(ids.size, np.int32)
+    scratch = (np.empty(ids.size, np.int64), np.empty(ids.size, np.int64))
+    grams = ids
+    for current in range(2, order + 1):
+        kernel.previous_grams(ids, frozen(grams), EOS, parents)
+        highest = current == order
+        # Behind a full carry the text goes on: there, a position's n-gram must lie in the block.
+        first = current - 1 if carry == order - 1 else 0
+        span = (min(carry, first), total if highest else total + 1)
+        rows = np.zeros(levels[-1].words.size + 1, np.int64)
+        words = np.zeros(size + 1, np.int64)
+        kernel.sort_grams(ids, frozen(parents), span, (words, rows), scratch)
+        entries = kernel.count_grams(frozen(rows), frozen(scratch[0]))
+        level = Level(np.zeros(rows.size, np.int64), np.empty(entries, np.int32), np.empty(entries, np.int64))
+        numbers = np.empty(0 if highest else ids.size, np.int32)
+        kernel.fill_level(frozen(scratch[0]), frozen(rows), (carry, total), level, numbers)
+        levels.append(level)
+        grams = numbers
+    return tuple(levels)
+
+
+Run = tuple[int, tuple[Level, ...]]
+
+
+def merge_runs(one: Run, two: Run, memory: int) -> Run:
+    """Two blocks' levels as one, in memory or, beyond a limit, in temporary files."""
+    return one[0] + two[0], merge_levels(one[1], two[1], memory)
+
+
+def merge_levels(one: tuple[Level, ...], two: tuple[Level, ...], memory: int) -> tuple[Level, ...]:
+    """The counts of two texts of one vocabulary, added up."""
+    size = one[0].words.size
+    merged = [first_level(one[0].counts + two[0].counts)]
+    places = (frozen(np.arange(size)), frozen(np.arange(size)))
+    for a, b in zip(one[1:], two[1:], strict=True):
+        most = a.words.size + b.words.size
+        rows = merged[-1].words.size + 1
+        level = Level(
+            np.zeros(rows, np.int64),
+            scratch_array(most, np.int32, memory),
+            scratch_array(most, np.int64, memory),
+        )
+        maps = (np.empty(a.words.size, np.int64), np.empty(b.words.size, np.int64))
+        entries = kernel.merge_level(a.frozen(), b.frozen(), places, level, maps)
+        merged.append(Level(level.starts, level.words[:entries], level.counts[:entries]))
+        places = (frozen(maps[0]), frozen(maps[1]))
+    return tuple(merged)
+
+
+def scratch_array(size: int, dtype: type[Number], memory: int) -> npt.NDArray[Number]:
+    """An array in memory, or in a temporary file if it is large beside the memory allowed."""
+    if size * np.dtype(dtype).itemsize <= memory // 8 or size == 0:
+        return np.empty(size, dtype)
+    with tempfile.TemporaryFile(prefix="classgram-") as file:
+        file.truncate(size * np.dtype(dtype).itemsize)
+        return np.memmap(file, dtype, "r+", shape=(size,)).view(np.ndarray)
+
+
+def apply_cutoffs(levels: tuple[Level, ...], cutoffs: tuple[int, ...]) -> tuple[Level, ...]:
+    """Drop n-grams seen fewer times than their order's cut-off, and those with a dropped prefix."""
+    if not cutoffs or max(cutoffs) <= 1:
+        return levels
+    kept_levels = [levels[0]]
+    kept_parents = np.arange(levels[0].words.size)
+    for index, level in enumerate(levels[1:]):
+        cutoff = cutoffs[min(index, len(cutoffs) - 1)]
+        size = level.words.size
+        out = Level(
+            np.zeros(kept_parents.size + 1, np.int64),
+            np.empty(size, np.int32),
+            np.empty(size, np.int64),
+        )
+        kept = np.empty(size, np.int64)
+        entries = kernel.keep_entries(level.frozen(), cutoff, frozen(kept_parents), out, kept)
+        kept_levels.append(Level(out.starts, out.words[:entries].copy(), out.counts[:entries].copy()))
+        kept_parents = kept[:entries]
+    return tuple(kept_levels)

@@ -1,0 +1,476 @@
+"""Text in: files of every kind as a stream of clean chunks of bytes, cut between words."""
+
+import bz2
+import glob
+import gzip
+import io
+import json
+import lzma
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from classgram.errors import InputError
+from classgram.options import ReadOptions, TextOptions
+
+if TYPE_CHECKING:
+    from classgram.kernels.marks import MarkTable
+
+CHUNK = 4 << 20
+"""Bytes read at a time: what is in memory of any file is a few of these."""
+
+SPACES = b" \t\n\r\x0b\x0c"
+"""The bytes that separate words, those of ``bytes.split()``."""
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Mark(NamedTuple):
+    """A punctuation mark, its name, and whether it splits a word that it stands inside of."""
+
+    text: str
+    name: str
+    inside: bool = False
+
+
+# Marks at the edge of a word are cut off; dashes and ellipses split words as well. A mark is
+# verbalised as itself and its name, as in the Wall Street Journal corpus: ",COMMA".
+MARKS = (
+    *(Mark(text, "DASH", inside=True) for text in ("----", "---", "--", "—", "–", "―")),
+    *(Mark(text, "ELLIPSIS", inside=True) for text in ("...", "…")),
+    *(Mark(text, "COMMA") for text in (",", "，", "、", "،")),
+    *(Mark(text, "PERIOD") for text in (".", "。", "।", "۔")),
+    *(Mark(text, "COLON") for text in (":", "：")),
+    *(Mark(text, "SEMI-COLON") for text in (";", "；", "؛")),
+    *(Mark(text, "EXCLAMATION-POINT") for text in ("!", "！", "¡")),
+    *(Mark(text, "QUESTION-MARK") for text in ("?", "？", "¿", "؟")),
+    *(Mark(text, "DOUBLE-QUOTE") for text in ('"', "“", "”", "„", "«", "»")),
+    *(Mark(text, "SINGLE-QUOTE") for text in ("'", "‘", "’", "‚", "`")),
+    *(Mark(text, "LEFT-PAREN") for text in ("(", "（")),
+    *(Mark(text, "RIGHT-PAREN") for text in (")", "）")),
+    *(Mark(text, "LEFT-BRACKET") for text in ("[", "「", "『", "【")),
+    *(Mark(text, "RIGHT-BRACKET") for text in ("]", "」", "』", "】")),
+    *(Mark(text, "LEFT-BRACE") for text in ("{",)),
+    *(Mark(text, "RIGHT-BRACE") for text in ("}",)),
+    *(Mark(text, "HYPHEN") for text in ("-", "‐")),
+    *(Mark(text, "SLASH") for text in ("/",)),
+    *(Mark(text, "UNDERSCORE") for text in ("_",)),
+    *(Mark(text, "ASTERISK") for text in ("*",)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of one source, ending between two words.
+
+    ``line`` is the number of its first line. ``records`` is for sources with several lines of text
+    in one line of the file: the number of lines of text before the end of each file line.
+    """
+
+    data: bytes
+    source: str
+    line: int
+    records: tuple[int, ...] = ()
+
+    def line_at(self, newlines: int) -> int:
+        """The line of the file that holds the text after so many line ends in this chunk."""
+        if not self.records:
+            return self.line + newlines
+        return self.line + int(np.searchsorted(self.records, newlines, side="right"))
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text to be read, as often as its source allows: clean chunks of bytes, one after another.
+
+    ``size`` is the number of bytes on disk, where known; ``consumed`` tells how many were read.
+    """
+
+    make_chunks: Callable[["Text"], Iterator[Chunk]]
+    options: TextOptions
+    size: int | None = None
+    name: str = "the text"
+    consumed: list[int] = field(default_factory=lambda: [0])
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The text's chunks, cleaned as its options say."""
+        self.consumed[0] = 0
+        clean = cleaner(self.options)
+        for chunk in self.make_chunks(self):
+            yield Chunk(clean(chunk.data), chunk.source, chunk.line, chunk.records)
+
+
+def read_text(*paths: str | Path, text: TextOptions | None = None, read: ReadOptions | None = None) -> Text:
+    """Files, folders, globs or ``-`` (standard input) as one text.
+
+    Compressed files (.gz, .bz2, .xz, .zst) are unpacked; of .jsonl and .parquet files a field or
+    column is read. Files of a folder come in the order of their paths.
+    """
+    files = find_files(paths)
+    reading = read or ReadOptions()
+
+    def make_chunks(owner: Text) -> Iterator[Chunk]:
+        for file in files:
+            yield from file_chunks(file, reading, owner.consumed)
+
+    sizes = [file.stat().st_size if str(file) != "-" else -1 for file in files]
+    known = sum(sizes) if sizes and min(sizes) >= 0 else None
+    name = ", ".join("standard input" if str(file) == "-" else str(file) for file in files[:3])
+    return Text(make_chunks, text or TextOptions(), known, name + ("..." if len(files) > 3 else ""))
+
+
+def text_from_strings(
+    strings: Iterable[str], text: TextOptions | None = None, read: ReadOptions | None = None
+) -> Text:
+    """Strings as one text; every line of a string is a sentence. An iterator can be read just once."""
+    reading = read or ReadOptions()
+
+    def make_chunks(owner: Text) -> Iterator[Chunk]:
+        return string_chunks(strings, reading, owner.consumed)
+
+    return Text(make_chunks, text or TextOptions())
+
+
+def find_files(paths: Iterable[str | Path]) -> list[Path]:
+    """The files that paths, folders and globs stand for."""
+    files: list[Path] = []
+    for given in paths:
+        path = Path(given)
+        if str(given) == "-" or path.is_file() or path.is_fifo() or path.is_char_device():
+            files.append(path)
+        elif path.is_dir():
+            files.extend(files_in(path))
+        else:
+            found = sorted(Path(name) for name in glob.glob(str(given), recursive=True))
+            if not found:
+                raise InputError(f"{given}: no such file or folder")
+            files.extend(file for file in found if file.is_file())
+    if not files:
+        raise InputError("no text given: name files, folders, or - for standard input")
+    return files
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Every file below a folder that is not hidden, in the order of their paths."""
+    if (folder / "config.json").is_file():
+        raise InputError(f"{folder}: is a result of classgram, not a folder of text")
+    files = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
+    if not files:
+        raise InputError(f"{folder}: the folder holds no text; name a folder with files, or a file")
+    return files
+
+
+def file_chunks(path: Path, read: ReadOptions, consumed: list[int]) -> Iterator[Chunk]:
+    """One file's chunks, unpacked and decoded."""
+    name = str(path) if str(path) != "-" else "standard input"
+    kind = path.suffix.lower()
+    if kind == ".parquet":
+        yield from string_chunks(parquet_strings(path, read.field), read, consumed, name)
+        return
+    stem = path.stem.lower() if kind in PACKED else path.name.lower()
+    try:
+        with open_unpacked(path, consumed) as file:
+            if stem.endswith((".jsonl", ".ndjson")):
+                yield from json_chunks(file, name, read)
+            else:
+                yield from plain_chunks(file, name, read)
+    except InputError:
+        raise
+    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
+        raise broken(name, kind, error) from None
+    except OSError as error:
+        if kind in PACKED and error.errno is None:
+            raise broken(name, kind, error) from None
+        raise InputError(f"{name}: cannot be read: {error.strerror or error}") from None
+    except Exception as error:
+        if type(error).__name__ == "ZstdError":
+            raise broken(name, kind, error) from None
+        raise
+
+
+def broken(name: str, kind: str, error: Exception) -> InputError:
+    """The error for a packed file that cannot be unpacked."""
+    reason = str(error).split("\n")[0]
+    return InputError(
+        f"{name}: broken or cut short {kind.lstrip('.')} file ({reason}); unpack it by hand to see "
+        "how much is whole, or fetch it again"
+    )
+
+
+class CountingFile(io.RawIOBase):
+    """A raw file that tells how many bytes were read from it, for the progress bar."""
+
+    def __init__(self, file: IO[bytes], consumed: list[int]) -> None:
+        self.file = file
+        self.consumed = consumed
+
+    def readable(self) -> bool:
+        """A file to read from."""
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        """Read into a buffer, and count."""
+        count = cast(io.RawIOBase, self.file).readinto(buffer)  # type: ignore[arg-type]
+        self.consumed[0] += count or 0
+        return count or 0
+
+    def close(self) -> None:
+        """Close the file as well."""
+        if self.file is not sys.stdin.buffer:
+            self.file.close()
+        super().close()
+
+
+def unpack_zst(file: IO[bytes]) -> IO[bytes]:
+    """A zstandard file, all its frames, as it unpacks."""
+    import zstandard
+
+    return cast(IO[bytes], zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True))
+
+
+PACKED: dict[str, Callable[[IO[bytes]], IO[bytes]]] = {
+    ".gz": lambda file: cast(IO[bytes], gzip.GzipFile(fileobj=file)),
+    ".bz2": lambda file: cast(IO[bytes], bz2.BZ2File(file)),
+    ".xz": lambda file: cast(IO[bytes], lzma.LZMAFile(file)),
+    ".zst": unpack_zst,
+}
+
+
+def open_unpacked(path: Path, consumed: list[int]) -> IO[bytes]:
+    """Open a file, or standard input, unpacking as its name says."""
+    raw = sys.stdin.buffer if str(path) == "-" else path.open("rb")
+    counted = cast(IO[bytes], io.BufferedReader(CountingFile(raw, consumed), 1 << 20))
+    unpack = PACKED.get(path.suffix.lower())
+    return unpack(counted) if unpack else counted
+
+
+def blocks(file: IO[bytes]) -> Iterator[bytes]:
+    """A file's bytes in blocks, without a byte-order mark, the last one ending in a line end."""
+    last = b"\n"
+    first = True
+    while block := file.read(CHUNK):
+        if first and block.startswith(BYTE_ORDER_MARK):
+            block = block[len(BYTE_ORDER_MARK) :]
+        first = False
+        last = block[-1:] or last
+        yield block
+    if last != b"\n":
+        yield b"\n"
+
+
+def cut_between_words(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes, cut just after a separator; a word longer than a block grows its piece."""
+    held: list[bytes] = []
+    for piece in pieces:
+        cut = max(piece.rfind(space) for space in (b"\n", b" ", b"\t", b"\r", b"\x0b", b"\x0c")) + 1
+        if cut == 0:
+            held.append(piece)
+            continue
+        yield b"".join([*held, piece[:cut]])
+        held = [piece[cut:]] if cut < len(piece) else []
+    if held:
+        yield b"".join(held)
+
+
+def plain_chunks(file: IO[bytes], name: str, read: ReadOptions) -> Iterator[Chunk]:
+    """A plain file's chunks."""
+    line = 1
+    offset = 0
+    for data in cut_between_words(blocks(file)):
+        yield Chunk(valid(data, name, (line, offset), read), name, line)
+        line += data.count(b"\n")
+        offset += len(data)
+
+
+def json_chunks(file: IO[bytes], name: str, read: ReadOptions) -> Iterator[Chunk]:
+    """The chunks of a field of a file of JSON records, one a line."""
+
+    def strings() -> Iterator[str]:
+        offset = 0
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                checked = valid(line, name, (number, offset), read)
+                yield json_field(checked, f"{name}, line {number}", read.field)
+            else:
+                yield ""
+            offset += len(line)
+
+    yield from string_chunks(strings(), read, None, name)
+
+
+def json_field(line: bytes, place: str, name: str) -> str:
+    """One record's field."""
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise InputError(f"{place}: not a JSON record ({error})") from None
+    if not isinstance(record, dict) or not isinstance(record.get(name), str):
+        held = ", ".join(map(str, record)) if isinstance(record, dict) else type(record).__name__
+        raise InputError(f"{place}: no text field {name!r}; name one of: {held} (--field)")
+    return cast(str, record[name])
+
+
+def parquet_strings(path: Path, column: str) -> Iterator[str]:
+    """A column of a Parquet file."""
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise InputError(f"{path}: reading Parquet needs: pip install 'classgram[arrow]'") from None
+    file = parquet.ParquetFile(path)
+    if column not in file.schema_arrow.names:
+        held = ", ".join(file.schema_arrow.names)
+        raise InputError(f"{path}: no column {column!r}; name one of: {held} (--field)")
+    for batch in file.iter_batches(columns=[column]):
+        for value in batch.column(0).to_pylist():
+            yield value or ""
+
+
+def string_chunks(
+    strings: Iterable[str], read: ReadOptions, consumed: list[int] | None, name: str = "strings"
+) -> Iterator[Chunk]:
+    """Strings gathered into chunks; each ends its last line, and its number serves as line number."""
+    gathered: list[bytes] = []
+    records: list[int] = []
+    size = 0
+    lines = 0
+    first = 1
+    for string in strings:
+        if not isinstance(string, str):
+            raise InputError(f"{name}, item {first + len(records)}: not a string but {string!r:.50}")
+        data = string.encode("utf-8", "surrogatepass")
+        if not data.endswith(b"\n"):
+            data += b"\n"
+        gathered.append(valid(data, name, (first + len(records), 0), read))
+        lines += data.count(b"\n")
+        records.append(lines)
+        size += len(data)
+        if consumed is not None:
+            consumed[0] += len(data)
+        if size >= CHUNK:
+            yield Chunk(b"".join(gathered), name, first, tuple(records))
+            first += len(records)
+            gathered, records, size, lines = [], [], 0, 0
+    if gathered:
+        yield Chunk(b"".join(gathered), name, first, tuple(records))
+
+
+def valid(data: bytes, name: str, place: tuple[int, int], read: ReadOptions) -> bytes:
+    """The same bytes where they are text, with invalid UTF-8 refused or replaced as asked."""
+    line, offset = place
+    nul = data.find(b"\0")
+    if nul >= 0:
+        at = line + data.count(b"\n", 0, nul)
+        raise InputError(f"{name}, line {at}: NUL byte at offset {offset + nul}: not a text file?")
+    if data.isascii():
+        return data
+    try:
+        data.decode("utf-8")
+        return data
+    except UnicodeDecodeError as error:
+        if read.encoding_errors == "replace":
+            return data.decode("utf-8", "replace").encode("utf-8")
+        at = line + data.count(b"\n", 0, error.start)
+        raise InputError(
+            f"{name}, line {at}: invalid UTF-8 at byte {offset + error.start}; "
+            "convert the file, or go on with --encoding-errors replace"
+        ) from None
+
+
+Cleaner = Callable[[bytes], bytes]
+
+# Their lower case depends on their neighbours (final sigma) or is two characters (dotted I).
+_IRREGULAR = ("Σ".encode(), "İ".encode())
+
+
+def lowered(data: bytes) -> bytes:
+    """Lower case, as ``str.lower``."""
+    if data.isascii():
+        return data.lower()
+    if any(letter in data for letter in _IRREGULAR):
+        return data.decode("utf-8").lower().encode("utf-8")
+    from classgram.kernels import frozen
+    from classgram.kernels.letters import lower_letters
+
+    out = np.empty(len(data) * 3 // 2 + 1, np.uint8)
+    written = lower_letters(frozen(np.frombuffer(data, np.uint8)), frozen(lower_table()), out)
+    return out[:written].tobytes()
+
+
+@lru_cache
+def lower_table() -> npt.NDArray[np.int32]:
+    """The lower case of every code point up to the last that has one."""
+    cased = [
+        code for code in range(0x20000) if len(chr(code).lower()) == 1 and chr(code).lower() != chr(code)
+    ]
+    table = np.arange(cased[-1] + 1, dtype=np.int32)
+    table[cased] = [ord(chr(code).lower()) for code in cased]
+    return table
+
+
+def cleaner(options: TextOptions) -> Cleaner:
+    """The function that makes a chunk's bytes what the options say."""
+    steps: list[Cleaner] = []
+    if options.lowercase:
+        steps.append(lowered)
+    if options.punctuation != "keep":
+        spoken = options.punctuation == "verbalise"
+        steps.append(lambda data: rewritten(data, spoken))
+
+    def clean(data: bytes) -> bytes:
+        for step in steps:
+            data = step(data)
+        return data
+
+    return clean
+
+
+def rewritten(data: bytes, spoken: bool) -> bytes:
+    """The bytes with marks verbalised or stripped."""
+    from classgram.kernels import frozen
+    from classgram.kernels.marks import rewrite_marks
+
+    table = mark_table(spoken)
+    chunk = frozen(np.frombuffer(data, np.uint8))
+    # No mark grows by more than its spoken form and two spaces.
+    growth = int(np.count_nonzero(table.first[chunk])) * (int(np.diff(table.spoken_starts).max()) + 2)
+    out = np.empty(len(data) + growth, np.uint8)
+    return out[: rewrite_marks(chunk, table, out)].tobytes()
+
+
+@lru_cache
+def mark_table(spoken: bool) -> "MarkTable":
+    """The table of marks for the kernel, longest marks first."""
+    from classgram.kernels import frozen
+    from classgram.kernels.marks import MarkTable
+
+    marks = sorted(MARKS, key=lambda mark: -len(mark.text.encode()))
+    texts = [mark.text.encode() for mark in marks]
+    words = [(mark.text + mark.name).encode() if spoken else b"" for mark in marks]
+    first = np.zeros(256, np.uint8)
+    inside_first = np.zeros(256, np.uint8)
+    last = np.zeros(256, np.uint8)
+    for mark, text in zip(marks, texts, strict=True):
+        first[text[0]] = 1
+        inside_first[text[0]] |= mark.inside
+        last[text[-1]] = 1
+    return MarkTable(
+        frozen(np.frombuffer(b"".join(texts), np.uint8)),
+        frozen(np.cumsum([0, *map(len, texts)], dtype=np.int64)),
+        frozen(np.frombuffer(b"".join(words), np.uint8)),
+        frozen(np.cumsum([0, *map(len, words)], dtype=np.int64)),
+        frozen(np.array([mark.inside for mark in marks], np.uint8)),
+        frozen(inside_first),
+        frozen(first),
+        frozen(last),
+    )

@@ -1,0 +1,46 @@
+"""Settings for all tests: a kernel cache of their own, and calm hypothesis profiles."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# The cache does not see edits in the files of callees, so tests never use an old one.
+_CACHE = os.environ.get("NUMBA_CACHE_DIR") or tempfile.mkdtemp(prefix="classgram-kernels-")
+os.environ["NUMBA_CACHE_DIR"] = _CACHE
+
+settings.register_profile(
+    "classgram",
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("classgram")
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if "classgram-kernels-" in _CACHE and not hasattr(session.config, "workerinput"):
+        shutil.rmtree(_CACHE, ignore_errors=True)
+
+
+@pytest.fixture
+def treebank() -> Path:
+    """The Penn Treebank's training text, where it lies beside the project."""
+    path = DATA / "ptb.train.txt"
+    if not path.exists():
+        pytest.skip(f"{path} is not here")
+    return path
+
+
+@pytest.fixture
+def treebank_valid() -> Path:
+    """The Penn Treebank's validation text, where it lies beside the project."""
+    path = DATA / "ptb.valid.txt"
+    if not path.exists():
+        pytest.skip(f"{path} is not here")
+    return path
