@@ -135,6 +135,23 @@ class Contexts:
         words = [*([BOS] * self.length), *context][-self.length :]
         return int(self._find(np.array(words, np.int32), np.array([len(words)]))[0])
 
+    def element_of(self, words: Sequence[int]) -> int:
+        """The element that the last of these words stand for, without any padding."""
+        known = tuple(words)[-self.length :]
+        while len(known) > 1 and known not in self._by_words:
+            known = known[1:]
+        return self._by_words[known] if len(known) > 1 else known[0]
+
+    @cached_property
+    def _by_words(self) -> dict[tuple[int, ...], int]:
+        size = self.vocabulary_size
+        return {self.describe(size + row): size + row for row in range(self.tuples.shape[0])}
+
+    def elements_of(self, contexts: Int32s) -> Int32s:
+        """The elements that contexts of full length, a row each, stand for."""
+        ends = np.arange(1, contexts.shape[0] + 1, dtype=np.int64) * self.length
+        return self._find(np.ascontiguousarray(contexts).reshape(-1), ends)
+
     def _find(self, ids: Int32s, places: Int64s) -> Int32s:
         starts, words, elements = self._packed
         out = np.empty(places.size, np.int32)
