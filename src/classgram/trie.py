@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from classgram.errors import InputError
 from classgram.folders import Folder, check_range
 from classgram.kernels import frozen
 from classgram.kernels.estimation import mark_needed
+from classgram.kernels.hashed import fill_index, score_indexed
 from classgram.kernels.tries import TrieArrays, fill_distribution, link_suffixes, score_sentences, step
 from classgram.ngrams import Level
 from classgram.sentences import Sentences
@@ -20,6 +22,9 @@ LOG_ZERO = -99 * float(np.log(10))
 """The log-probability that stands for none, as ARPA files write it."""
 
 EMPTY_CONTEXT = -1
+
+INDEX_PAYS = 8
+"""An index is made once the events scored, times this, are as many as the n-grams."""
 
 Floats = npt.NDArray[np.float64]
 Int32s = npt.NDArray[np.int32]
@@ -57,8 +62,28 @@ class BackoffTrie:
         log_probabilities = np.empty(len(sentences.ids), dtype=np.float64)
         nodes = np.empty(len(sentences.ids), dtype=np.int32)
         ids, offsets = frozen(sentences.ids), frozen(sentences.offsets)
-        score_sentences(self.arrays, ids, offsets, self.first_context(bos), log_probabilities, nodes)
+        first = self.first_context(bos)
+        self._scored[0] += len(ids)
+        if self._scored[0] * INDEX_PAYS < sum(self.sizes):
+            score_sentences(self.arrays, ids, offsets, first, log_probabilities, nodes)
+        else:
+            start = (first, self.order)
+            score_indexed(
+                self.arrays, self._index, (ids, offsets), start, log_probabilities, nodes
+            )
         return log_probabilities, nodes
+
+    @cached_property
+    def _scored(self) -> list[int]:
+        """The number of events scored so far: large batches pay for an index, small ones do not."""
+        return [0]
+
+    @cached_property
+    def _index(self) -> Int64s:
+        """The hash index of the n-grams, made when it pays."""
+        slots = np.zeros(1 << (3 * sum(self.sizes) // 2).bit_length(), dtype=np.int64)
+        fill_index(self.arrays, slots)
+        return frozen(slots)
 
     def lengths(self, nodes: Int32s) -> Int64s:
         """Return the length of the n-gram at each node."""

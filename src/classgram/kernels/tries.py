@@ -26,25 +26,18 @@ class TrieArrays(NamedTuple):
 def find(words: np.ndarray, start: int, end: int, word: int) -> int:
     """Return the index of a word in a sorted range, or -1.
 
-    The search gallops from the start: ids fall with frequency, so the word asked for is mostly near.
+    A row holds different ids, so that word w is among its first w + 1; and the search has no branch
+    that the processor would have to guess.
     """
-    step = 1
-    low = start
-    high = start
-    while high < end and words[high] < word:
-        low = high + 1
-        high += step
-        step *= 2
-    high = min(high + 1, end)
-    while low < high:
-        middle = (low + high) >> 1
-        if words[middle] < word:
-            low = middle + 1
-        else:
-            high = middle
-    if low < end and words[low] == word:
-        return low
-    return -1
+    size = min(end - start, np.int64(word) + 1)
+    if size <= 0:
+        return -1
+    low = np.int64(start)
+    while size > 1:
+        half = size >> 1
+        low += half * np.int64(words[low + half - 1] < word)
+        size -= half
+    return low if words[low] == word else -1
 
 
 @kernel
@@ -68,13 +61,10 @@ def link_suffixes(
         if lower < 0:
             suffixes[start:end] = -1
             continue
-        position, last = lower_starts[lower], lower_starts[lower + 1]
         for entry in range(start, end):
-            # Both rows are sorted, so the next search begins where this one ended.
-            found = find(lower_words, position, last, words[entry])
-            suffixes[entry] = found
-            if found >= 0:
-                position = found + 1
+            suffixes[entry] = find(
+                lower_words, lower_starts[lower], lower_starts[lower + 1], words[entry]
+            )
     return suffixes
 
 
@@ -87,8 +77,8 @@ def descend(trie: TrieArrays, context: int, word: int) -> tuple[int, float]:
         if node >= 0:
             return node, log_backoff
         log_backoff += trie.log_backoffs[context]
-        context = trie.suffixes[context]
-    return word, log_backoff
+        context = np.int64(trie.suffixes[context])
+    return np.int64(word), log_backoff
 
 
 @kernel
@@ -96,7 +86,7 @@ def context_of(trie: TrieArrays, node: int) -> int:
     """Return the node as a context: itself, or its suffix where it is of the highest order."""
     if node < trie.log_backoffs.size:
         return node
-    return int(trie.suffixes[node])
+    return np.int64(trie.suffixes[node])
 
 
 @kernel
@@ -110,7 +100,7 @@ def score_sentences(
 ) -> None:
     """Write each event's log-probability and the n-gram that gave it; ``first`` is <s> as a context."""
     for sentence in range(offsets.size - 1):
-        context = first
+        context = np.int64(first)
         for event in range(offsets[sentence], offsets[sentence + 1]):
             node, log_backoff = descend(trie, context, ids[event])
             log_probabilities[event] = log_backoff + trie.log_probabilities[node]
