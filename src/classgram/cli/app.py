@@ -1,0 +1,129 @@
+"""What all commands share: the application, how results are printed, and how errors end a run."""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from classgram._version import __version__
+from classgram.errors import InputError
+
+app = App(
+    name="classgram",
+    version=__version__,
+    help="Learn word classes from text and build class-based n-gram language models.",
+    version_flags=["--version"],
+    # Help texts speak of <s> and <unk>, which a reader of mark-up would swallow.
+    help_format="plaintext",
+    default_parameter=Parameter(negative=()),
+)
+
+Flat = Parameter(name="*")
+"""Marks an options dataclass whose fields are options of the command itself."""
+
+Output = Parameter(name=["--output", "-o"])
+
+
+@Flat
+@dataclass(frozen=True, slots=True)
+class ShowOptions:
+    """What is shown, and how."""
+
+    json: bool = False
+    """Print the result as JSON on standard output."""
+
+    quiet: bool = False
+    """Show no progress and no messages, only results and errors."""
+
+
+@Flat
+@dataclass(frozen=True, slots=True)
+class QuietOption:
+    """Whether anything is shown on the way."""
+
+    quiet: bool = False
+    """Show no progress and no messages, only errors."""
+
+
+def message(text: str, quiet: bool = False) -> None:
+    """A line for people, on standard error."""
+    if not quiet:
+        print(text, file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    """A result for programs, on standard output."""
+    print(json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False))
+
+
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], title: str | None = None) -> None:
+    """A table for people, on standard output; all columns but the first are numbers, to the right."""
+    cells = [list(headings), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(headings))]
+    if title:
+        print(title)
+    for number, row in enumerate(cells):
+        first, *others = (
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        print("  ".join([first, *others]).rstrip())
+        if number == 0:
+            print("  ".join("-" * width for width in widths))
+
+
+def announce_compilation(quiet: bool) -> None:
+    """Say so when kernels are compiled, once: it happens on the first run and takes seconds."""
+    if quiet:
+        return
+    from numba.core import event
+
+    class Notice(event.Listener):
+        """Prints one line at the first compilation."""
+
+        def on_start(self, event: object) -> None:
+            """A compilation begins."""
+            if not said:
+                said.append(True)
+                message("compiling kernels, first run only")
+
+        def on_end(self, event: object) -> None:
+            """A compilation ended."""
+
+    said: list[bool] = []
+    event.register("numba:compile", Notice())  # type: ignore[no-untyped-call]
+
+
+def run(call: Callable[[], object]) -> int:
+    """Run a command; what the user can mend is one line on standard error and exit code 2."""
+    try:
+        call()
+    except InputError as error:
+        sys.stdout.flush()
+        print(f"classgram: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # The reader of our output went away, as in `classgram ... | head`: nothing is wrong.
+        sys.stderr.close()
+        return 0
+    except KeyboardInterrupt:
+        print("classgram: stopped", file=sys.stderr)
+        return 130
+    except MemoryError:
+        print(
+            "classgram: not enough memory; give less text, fewer n-grams or a smaller --memory",
+            file=sys.stderr,
+        )
+        return 2
+    return 0
+
+
+TextPaths = Annotated[
+    str,
+    Parameter(
+        help="Files, folders, globs, or - for standard input; .gz .bz2 .xz .zst .jsonl are read as such."
+    ),
+]
