@@ -10,9 +10,13 @@ from classgram._version import __version__
 from classgram.errors import InputError
 
 if TYPE_CHECKING:
+    from classgram.language_model import LanguageModel as LanguageModel
+    from classgram.model_files import load as load
     from classgram.ngrams import NgramCounts as NgramCounts
     from classgram.ngrams import count_ngrams as count_ngrams
     from classgram.options import CountOptions as CountOptions
+    from classgram.options import GenerateOptions as GenerateOptions
+    from classgram.options import ModelOptions as ModelOptions
     from classgram.options import ReadOptions as ReadOptions
     from classgram.options import TextOptions as TextOptions
     from classgram.options import VocabularyOptions as VocabularyOptions
@@ -20,9 +24,15 @@ if TYPE_CHECKING:
     from classgram.text import Text as Text
     from classgram.text import read_text as read_text
     from classgram.text import text_from_strings as text_from_strings
+    from classgram.training import train_model as train_model
     from classgram.vocabulary import Vocabulary as Vocabulary
 
 _HOMES = {
+    "LanguageModel": "language_model",
+    "load": "model_files",
+    "ModelOptions": "options",
+    "GenerateOptions": "options",
+    "train_model": "training",
     "NgramCounts": "ngrams",
     "count_ngrams": "ngrams",
     "CountOptions": "options",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cyclopts import App
 
-COMMANDS = ("counting",)
+COMMANDS = ("counting", "models")
 """The modules of ``classgram.cli`` that hold commands."""
 
 

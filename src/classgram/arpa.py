@@ -75,9 +75,7 @@ def log10s(logs: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
     return frozen(np.clip(logs.astype(np.float64) / LOG_10, -99.0, 0.0))
 
 
-def backoffs_of(
-    trie: BackoffTrie, order: int, nodes: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
+def backoffs_of(trie: BackoffTrie, order: int, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """The back-off weights of n-grams in log10, none at the highest order of all."""
     if order == trie.order:
         return frozen(np.empty(0))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from classgram.kernels import frozen
 from classgram.language_model import LOG_10
 from classgram.ngram_lm import NgramModel
 from classgram.ngrams import Level, parents_of
+from classgram.options import TextOptions
 from classgram.text import open_unpacked
 from classgram.trie import BackoffTrie, LevelEstimates, assemble, link_levels
 from classgram.vocabulary import BOS, Vocabulary
@@ -67,7 +68,7 @@ class Lines:
         return InputError(f"{self.path}, line {self.number}: {problem}")
 
 
-def read_arpa(path: str | Path) -> NgramModel:
+def read_arpa(path: str | Path, text: TextOptions | None = None) -> NgramModel:
     """Read an ARPA file, plain or packed (.gz, .bz2, .xz, .zst), of any order.
 
     N-grams that lack their prefix or suffix get it with the probability that the back-off gives, so
@@ -82,6 +83,7 @@ def read_arpa(path: str | Path) -> NgramModel:
     except (OSError, EOFError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from None
     vocabulary, grams = number_words(path, sections)
+    vocabulary = replace(vocabulary, text=text or TextOptions())
     closed = close_under_affixes(grams)
     trie = build(closed)
     return NgramModel(vocabulary, trie, {"recipe": "arpa", "order": trie.order})
@@ -218,18 +220,14 @@ def build(grams: list[Grams]) -> BackoffTrie:
         levels.append(Level(frozen(starts), frozen(words), frozen(np.zeros(len(words), np.int64))))
     estimates: list[LevelEstimates] = []
     lower = grams[0].logs
-    for gram, below, level, links in zip(
-        grams[1:], grams, levels[1:], link_levels(levels), strict=False
-    ):
+    for gram, below, level, links in zip(grams[1:], grams, levels[1:], link_levels(levels), strict=False):
         implied = below.backoffs[parents_of(level)] + lower[links]
         lower = np.where(np.isnan(gram.logs), implied, gram.logs)
         estimates.append(LevelEstimates(level, links, np.exp(lower), np.exp(below.backoffs)))
     return assemble(np.exp(grams[0].logs), estimates)
 
 
-def children(
-    level: Level, parents: npt.NDArray[np.int64], words: Int32s
-) -> npt.NDArray[np.int64]:
+def children(level: Level, parents: npt.NDArray[np.int64], words: Int32s) -> npt.NDArray[np.int64]:
     """The entries of a level that are these parents' children with these words."""
     size = np.int64(max(int(level.words.max()), int(words.max())) + 1)
     keys = parents_of(level) * size + level.words

@@ -41,7 +41,8 @@ def estimate_katz(
         factors, problem = good_turing_factors(level.counts)
         if problem:
             note(f"Katz, order {order}: {problem}")
-        return level.counts * factors[np.minimum(level.counts, len(factors) - 1)]
+        kept: np.ndarray = level.counts * factors[np.minimum(level.counts, len(factors) - 1)]
+        return kept
 
     return estimate_by_shares(levels, predicted, shares)
 

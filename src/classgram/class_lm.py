@@ -20,7 +20,7 @@ from classgram.kernels.class_rows import (
     find_contexts,
     score_classes,
 )
-from classgram.language_model import Floats, LanguageModel, ModelFiles, State
+from classgram.language_model import Floats, LanguageModel, Lengths, ModelFiles, State
 from classgram.ngrams import NgramCounts, gram_words, parents_of
 from classgram.sentences import Sentences
 from classgram.smoothing import ABSOLUTE_DISCOUNT
@@ -57,19 +57,18 @@ class ClassModel(LanguageModel):
     log_members: npt.NDArray[np.float32]
     """log p(w | g2) of every word."""
     info: dict[str, Any] = field(default_factory=dict)
+    word_counts: Int64s | None = None
 
     def log_probabilities(self, sentences: Sentences, bos: bool = True) -> Floats:
         """Natural logarithms of every event's probability."""
-        out, _ = self._class_scores(sentences, bos)
-        out += self.log_members[sentences.ids]
-        return out
+        return self._scores(sentences, bos)[0]
 
-    def matched_lengths(self, sentences: Sentences, bos: bool = True) -> Int64s:
-        """One more than the number of words in the class context that gave each probability."""
-        _, used = self._class_scores(sentences, bos)
-        return np.append(self._depths, 0)[used] + 1
+    def scores_with_lengths(self, sentences: Sentences, bos: bool = True) -> tuple[Floats, Lengths | None]:
+        """Log-probabilities, and one more than the number of words in the class context of each."""
+        out, used = self._scores(sentences, bos)
+        return out, np.append(self._depths, 0)[used] + 1
 
-    def _class_scores(self, sentences: Sentences, bos: bool) -> tuple[Floats, Int32s]:
+    def _scores(self, sentences: Sentences, bos: bool) -> tuple[Floats, Int32s]:
         contexts = self._contexts(sentences)
         if not bos:
             contexts = self._forget_start(sentences, contexts)
@@ -77,12 +76,13 @@ class ClassModel(LanguageModel):
         used = np.empty(sentences.tokens, dtype=np.int32)
         classes = self.maps.predicted[sentences.ids]
         score_classes(self.rows, frozen(contexts), frozen(classes), out, used)
+        out += self.log_members[sentences.ids]
         return out, used
 
     def _contexts(self, sentences: Sentences) -> Int32s:
         """The number of each event's class context."""
         if self.maps.elements is not None:
-            return self.maps.contexts[0][self.maps.elements.lookup(sentences)]
+            return np.take(self.maps.contexts[0], self.maps.elements.lookup(sentences))
         padded, places = padded_ids(sentences, self.order - 1)
         return self._find(padded, places)
 
@@ -211,7 +211,7 @@ def as_words(state: State) -> tuple[int, ...]:
 
 def check_model(folder: Folder, model: ClassModel) -> None:
     """Refuse arrays that do not belong together, before any kernel sees them."""
-    rows, tree, maps = model.rows, model.tree, model.maps
+    rows, maps = model.rows, model.maps
     words, contexts, classes = len(model.vocabulary), rows.parents.size, rows.log_unigrams.size
     elements = words if maps.elements is None else len(maps.elements)
     distances = model.order - 1 if maps.elements is None else 1
@@ -321,7 +321,7 @@ def estimate_class_model(
         "classes": int(np.count_nonzero(totals)),
         "context_classes": int(np.unique(contexts[0]).size),
     }
-    return ClassModel(counts.vocabulary, order, maps, tree, rows, members, info)
+    return ClassModel(counts.vocabulary, order, maps, tree, rows, members, info, unigrams)
 
 
 Pairs = tuple[Sequence[ClassPairs], ContextTree, Int32s]
@@ -362,7 +362,5 @@ def tuple_pairs(counts: NgramCounts, maps: ClassMaps) -> Pairs:
     all_parents = np.concatenate(parents)
     own = all_parents.size - sum(map(len, parents[1:]))
     starts = own + np.searchsorted(all_parents[own:], np.arange(end + 1))
-    tree = ContextTree(
-        frozen(starts.astype(np.int64)), frozen(np.concatenate(labels).astype(np.int32))
-    )
+    tree = ContextTree(frozen(starts.astype(np.int64)), frozen(np.concatenate(labels).astype(np.int32)))
     return lengths, tree, all_parents.astype(np.int32)

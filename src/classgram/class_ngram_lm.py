@@ -12,7 +12,7 @@ from classgram.errors import InputError
 from classgram.folders import Folder, check_range
 from classgram.kernels import frozen
 from classgram.kneser_ney import estimate_kneser_ney
-from classgram.language_model import Floats, LanguageModel, ModelFiles, State
+from classgram.language_model import Floats, LanguageModel, Lengths, ModelFiles, State
 from classgram.ngram_lm import Note, as_node, silent
 from classgram.ngrams import Level, NgramCounts, first_level, parents_of
 from classgram.sentences import Sentences
@@ -35,6 +35,7 @@ class ClassNgramModel(LanguageModel):
     log_members: npt.NDArray[np.float32]
     """log p(w | g) of every word."""
     info: dict[str, Any] = field(default_factory=dict)
+    word_counts: npt.NDArray[np.int64] | None = None
 
     @property
     def order(self) -> int:  # type: ignore[override]
@@ -46,13 +47,13 @@ class ClassNgramModel(LanguageModel):
 
     def log_probabilities(self, sentences: Sentences, bos: bool = True) -> Floats:
         """Natural logarithms of every event's probability."""
-        out, _ = self.trie.score(self._classes(sentences), bos)
-        out += self.log_members[sentences.ids]
-        return out
+        return self.scores_with_lengths(sentences, bos)[0]
 
-    def matched_lengths(self, sentences: Sentences, bos: bool = True) -> npt.NDArray[np.int64]:
-        """The length of the class n-gram that gave each event's probability."""
-        return self.trie.lengths(self.trie.score(self._classes(sentences), bos)[1])
+    def scores_with_lengths(self, sentences: Sentences, bos: bool = True) -> tuple[Floats, Lengths | None]:
+        """Log-probabilities, and the length of the class n-gram that gave each."""
+        out, nodes = self.trie.score(self._classes(sentences), bos)
+        out += self.log_members[sentences.ids]
+        return out, self.trie.lengths(nodes)
 
     def start(self, bos: bool = True) -> int:
         """The node of <s>, or the empty context."""
@@ -118,7 +119,7 @@ def train_class_ngrams(
         "order": trie.order,
         **({"notes": notes} if notes else {}),
     }
-    return ClassNgramModel(counts.vocabulary, trie, frozen(classes), frozen(members), info)
+    return ClassNgramModel(counts.vocabulary, trie, frozen(classes), frozen(members), info, unigrams)
 
 
 def renumbered(class_of: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -103,31 +103,40 @@ def sentence_batches(
             yield sentences_from_ids(ids[:cut], EOS)
 
 
-def evaluate_sentences(model: LanguageModel, sentences: Sentences) -> Evaluation:
-    """Score a batch of sentences."""
-    logs = model.log_probabilities(sentences)
+def evaluate_sentences(model: LanguageModel, sentences: Sentences) -> tuple[Evaluation, Floats]:
+    """Score a batch of sentences; the second is each sentence's log-probability."""
+    logs, lengths = model.scores_with_lengths(sentences)
     unknown = sentences.ids == UNK
-    lengths = model.matched_lengths(sentences)
-    hits = () if lengths is None else tuple(np.bincount(lengths, minlength=model.order + 1)[1:].tolist())
-    return Evaluation(
+    hits: list[int] = []
+    if lengths is not None:
+        hits = np.bincount(lengths, minlength=model.order + 1)[1:].tolist()
+    total = Evaluation(
         float(logs.sum()),
         float(logs[~unknown].sum()),
         len(sentences),
         sentences.tokens - len(sentences),
         int(unknown.sum()),
-        hits,
+        tuple(hits),
     )
+    return total, np.add.reduceat(logs, sentences.offsets[:-1])
 
 
 def evaluate(model: LanguageModel, text: Text, read: ReadOptions | None = None) -> Evaluation:
     """Score a whole text, in batches, so that its length does not matter."""
-    total: Evaluation | None = None
-    for sentences in sentence_batches(model.vocabulary, text, read):
-        part = evaluate_sentences(model, sentences)
-        total = part if total is None else total + part
-    if total is None:
+    return evaluate_by_sentence(model, text, read)[0]
+
+
+def evaluate_by_sentence(
+    model: LanguageModel, text: Text, read: ReadOptions | None = None
+) -> tuple[Evaluation, Floats]:
+    """Score a whole text, and each of its sentences."""
+    parts = [evaluate_sentences(model, batch) for batch in sentence_batches(model.vocabulary, text, read)]
+    if not parts:
         raise InputError(f"{text.name}: the text is empty: it holds no words")
-    return total
+    total = parts[0][0]
+    for part, _ in parts[1:]:
+        total += part
+    return total, np.concatenate([scores for _, scores in parts])
 
 
 @dataclass(frozen=True)
@@ -140,11 +149,6 @@ class Comparison:
     sentences_worse: int
     p_value: float
     """How often so large a mean difference would come about if the models were equally good."""
-
-
-def sentence_scores(logs: Floats, sentences: Sentences) -> Floats:
-    """The log-probability of each sentence."""
-    return np.add.reduceat(logs, sentences.offsets[:-1])
 
 
 def compare_scores(first: Floats, second: Floats, events: int, seed: int = 0) -> Comparison:
@@ -186,23 +190,15 @@ def permutation_p_value(differences: Floats, seed: int = 0) -> float:
     return (extreme + 1) / (PERMUTATIONS + 1)
 
 
-def compare_models(models: Sequence[LanguageModel], text: Text, read: ReadOptions | None = None) -> tuple[list[Evaluation], list[Comparison]]:
+def compare_models(
+    models: Sequence[LanguageModel], text: Text, read: ReadOptions | None = None
+) -> tuple[list[Evaluation], list[Comparison]]:
     """Evaluate models on one text, and compare each with the first, sentence by sentence."""
     evaluations, scores = [], []
     for model in models:
-        own = Text(text.make_chunks, model.vocabulary.text, text.size, name=text.name)
-        batches = list(sentence_batches(model.vocabulary, own, read))
-        if not batches:
-            raise InputError(f"{text.name}: the text is empty: it holds no words")
-        parts = [(evaluate_sentences(model, batch), batch) for batch in batches]
-        total = parts[0][0]
-        for part, _ in parts[1:]:
-            total += part
+        own = replace(text, options=model.vocabulary.text)
+        total, by_sentence = evaluate_by_sentence(model, own, read)
         evaluations.append(total)
-        scores.append(
-            np.concatenate(
-                [sentence_scores(model.log_probabilities(batch), batch) for batch in batches]
-            )
-        )
+        scores.append(by_sentence)
     events = evaluations[0].words + evaluations[0].sentences
     return evaluations, [compare_scores(scores[0], other, events) for other in scores[1:]]

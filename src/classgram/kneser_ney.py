@@ -67,9 +67,7 @@ def interpolated_unigrams(counts: np.ndarray, discounts: np.ndarray, predicted: 
     probabilities = np.empty(len(counts))
     uniform = predicted / predicted.sum()
     starts = np.array([0, len(counts)], dtype=np.int64)
-    interpolate(
-        frozen(starts), counts, frozen(uniform), frozen(discounts), probabilities, np.empty(1)
-    )
+    interpolate(frozen(starts), counts, frozen(uniform), frozen(discounts), probabilities, np.empty(1))
     return probabilities
 
 

@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from classgram.errors import InputError
 from classgram.folders import Folder, write_folder
+from classgram.options import ReadOptions
 from classgram.scanner import WordScanner
 from classgram.sentences import Sentences, sentences_from_ids
 from classgram.text import Chunk, cleaner, valid
-from classgram.options import ReadOptions
 from classgram.vocabulary import BOS, EOS, UNK, Vocabulary
 
 Floats = npt.NDArray[np.float64]
+Lengths = npt.NDArray[np.int64]
 State = Hashable
 """What a model remembers of the words before; its form is the model's own matter."""
 
@@ -54,6 +55,8 @@ class LanguageModel(ABC):
     order: int
     info: dict[str, Any]
     """The recipe and options the model was made with, as config.json tells them."""
+    word_counts: npt.NDArray[np.int64] | None
+    """How often each word occurred in the training text, where that is known."""
 
     @abstractmethod
     def log_probabilities(self, sentences: Sentences, bos: bool = True) -> Floats:
@@ -85,9 +88,9 @@ class LanguageModel(ABC):
     ) -> "LanguageModel":
         """Read what ``to_files`` gave, checked and memory-mapped."""
 
-    def matched_lengths(self, sentences: Sentences, bos: bool = True) -> npt.NDArray[np.int64] | None:
-        """The length of the n-gram that gave each event's probability, for models made of n-grams."""
-        return None
+    def scores_with_lengths(self, sentences: Sentences, bos: bool = True) -> tuple[Floats, Lengths | None]:
+        """Log-probabilities, and the length of the n-gram that gave each, for models made of n-grams."""
+        return self.log_probabilities(sentences, bos), None
 
     def log_probability(self, state: State, word: int) -> float:
         """The natural logarithm of one word's probability."""
@@ -98,6 +101,8 @@ class LanguageModel(ABC):
         """Write the model as a folder, whole or not at all."""
         config, arrays = self.to_files()
         text_config, texts = self.vocabulary.to_files()
+        if self.word_counts is not None:
+            arrays["word_counts"] = self.word_counts
         write_folder(Path(path), "model", {**config, **text_config}, arrays, texts)
 
     @cached_property
@@ -144,11 +149,10 @@ class LanguageModel(ABC):
     def full_scores(self, sentence: str, bos: bool = True, eos: bool = True) -> Iterator[WordScore]:
         """Each event's log10-probability, the length of its n-gram and whether it is unknown."""
         sentences = self.encode([sentence])
-        scores = self.log_probabilities(sentences, bos) / LOG_10
-        lengths = self.matched_lengths(sentences, bos)
+        scores, lengths = self.scores_with_lengths(sentences, bos)
         if lengths is None:
             lengths = np.full(sentences.tokens, self.order)
-        rows = zip(scores.tolist(), lengths.tolist(), sentences.ids.tolist(), strict=True)
+        rows = zip((scores / LOG_10).tolist(), lengths.tolist(), sentences.ids.tolist(), strict=True)
         for score, length, word in list(rows)[: None if eos else -1]:
             yield WordScore(score, length, word == UNK)
 

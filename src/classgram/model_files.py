@@ -1,8 +1,11 @@
 """Models from disk: a folder of any form of model, or an ARPA file."""
 
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from classgram.class_lm import ClassModel
 from classgram.class_ngram_lm import ClassNgramModel
@@ -10,6 +13,7 @@ from classgram.errors import InputError
 from classgram.folders import Folder, read_folder
 from classgram.language_model import LanguageModel
 from classgram.ngram_lm import NgramModel
+from classgram.options import TextOptions
 from classgram.vocabulary import Vocabulary
 
 FORMS: dict[str, type[LanguageModel]] = {
@@ -17,15 +21,25 @@ FORMS: dict[str, type[LanguageModel]] = {
 }
 
 
-def load_model(path: str | Path) -> LanguageModel:
-    """Load a model that ``save`` wrote, memory-mapped, or any ARPA file (.arpa, .arpa.gz)."""
+def load(path: str | Path, text: TextOptions | None = None) -> LanguageModel:
+    """Load a model that ``save`` wrote, memory-mapped, or any ARPA file (.arpa, .arpa.gz).
+
+    ``text`` tells how text is made into words for an ARPA file, which does not say so itself.
+    """
     path = Path(path)
     if path.name.endswith((".arpa", ".arpa.gz", ".lm", ".lm.gz")):
         from classgram.arpa_reading import read_arpa
 
-        return read_arpa(path)
+        return read_arpa(path, text)
     folder = read_folder(path, "model")
-    return component(folder, folder.config, Vocabulary.from_folder(folder))
+    vocabulary = Vocabulary.from_folder(folder)
+    model = component(folder, folder.config, vocabulary)
+    if "word_counts" not in folder.config["arrays"]:
+        return model
+    counts = folder.array("word_counts", np.int64)
+    if counts.size != len(vocabulary):
+        raise InputError(f"{path}: word_counts.npy does not belong to this model; make the folder again")
+    return dataclasses.replace(model, word_counts=counts)  # type: ignore[type-var]
 
 
 def component(

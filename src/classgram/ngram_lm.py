@@ -11,7 +11,7 @@ from classgram.backoff import estimate_backoff, estimate_katz
 from classgram.errors import InputError
 from classgram.folders import Folder
 from classgram.kneser_ney import estimate_kneser_ney
-from classgram.language_model import Floats, LanguageModel, ModelFiles, State, predicted_words
+from classgram.language_model import Floats, LanguageModel, Lengths, ModelFiles, State, predicted_words
 from classgram.ngrams import NgramCounts
 from classgram.sentences import Sentences
 from classgram.trie import EMPTY_CONTEXT, BackoffTrie
@@ -33,6 +33,7 @@ class NgramModel(LanguageModel):
     vocabulary: Vocabulary
     trie: BackoffTrie
     info: dict[str, Any] = field(default_factory=dict)
+    word_counts: npt.NDArray[np.int64] | None = None
 
     @property
     def order(self) -> int:  # type: ignore[override]
@@ -43,9 +44,10 @@ class NgramModel(LanguageModel):
         """Natural logarithms of every event's probability."""
         return self.trie.score(sentences, bos)[0]
 
-    def matched_lengths(self, sentences: Sentences, bos: bool = True) -> npt.NDArray[np.int64]:
-        """The length of the n-gram that gave each event's probability."""
-        return self.trie.lengths(self.trie.score(sentences, bos)[1])
+    def scores_with_lengths(self, sentences: Sentences, bos: bool = True) -> tuple[Floats, Lengths | None]:
+        """Log-probabilities, and the length of the n-gram that gave each."""
+        out, nodes = self.trie.score(sentences, bos)
+        return out, self.trie.lengths(nodes)
 
     def start(self, bos: bool = True) -> int:
         """The node of <s>, or the empty context."""
@@ -95,9 +97,7 @@ def train_kneser_ney(counts: NgramCounts, order: int | None = None, note: Note =
     return finish(counts, trie, {"recipe": "kneser-ney"}, notes, note)
 
 
-def train_backoff(
-    counts: NgramCounts, order: int | None = None, cutoffs: Sequence[int] = (2,)
-) -> NgramModel:
+def train_backoff(counts: NgramCounts, order: int | None = None, cutoffs: Sequence[int] = (2,)) -> NgramModel:
     """Train the paper's back-off model; cut-offs are for the orders from 2 up."""
     counts = counts.up_to(checked_order(counts, order))
     trie = estimate_backoff(counts.levels, predicted_words(counts.vocabulary), cutoffs)
@@ -127,4 +127,5 @@ def finish(
         note(text)
     if notes:
         info["notes"] = notes
-    return NgramModel(counts.vocabulary, trie, {**info, "order": trie.order})
+    info["order"] = trie.order
+    return NgramModel(counts.vocabulary, trie, info, counts.levels[0].counts)

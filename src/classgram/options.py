@@ -62,3 +62,50 @@ class CountOptions:
 
     memory: str = "2G"
     """Memory for the sorting of n-grams; beyond it temporary files are used."""
+
+
+Recipe = Literal["class", "backoff", "katz", "kneser-ney"]
+Smoothing = Literal["kneser-ney", "interpolated", "paper"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """Which language model is trained."""
+
+    recipe: Recipe = "kneser-ney"
+    """Modified Kneser-Ney, the paper's back-off, Katz, or a class model."""
+
+    order: int | None = None
+    """The longest n-grams; by default 5 (Kneser-Ney, tied classes), 3, or that of other classes."""
+
+    smoothing: Smoothing | None = None
+    """Of class models: Kneser-Ney over classes (tied classes; their default), interpolated, or paper."""
+
+    cutoff: tuple[int, ...] = (2,)
+    """Of the paper's back-off: drop n-grams seen fewer times, a number for each order from 2 up."""
+
+    memory: str = "2G"
+    """Memory for the sorting of n-grams; beyond it temporary files are used."""
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateOptions:
+    """How sentences are drawn."""
+
+    sentences: int = 10
+    """How many sentences to draw."""
+
+    seed: int = 0
+    """The same seed draws the same sentences."""
+
+    temperature: float = 1.0
+    """Below 1 likely words become likelier, above 1 less likely."""
+
+    max_words: int = 100
+    """Cut a sentence here if it did not end before."""
+
+    prompt: str = ""
+    """Words that every sentence begins with."""
+
+    unknown: bool = False
+    """Let <unk> be drawn, too."""

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from classgram.kernels.estimation import count_of_counts
 
@@ -63,17 +64,19 @@ def absolute_discount(n: np.ndarray) -> float:
     return float(np.clip(n[1] / (n[1] + 2 * n[2]), 0.1, 0.9))
 
 
-def relative_frequencies(counts: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+def relative_frequencies(
+    counts: npt.NDArray[np.int64], predicted: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.float64]:
     """Return relative frequencies of the predicted words; unseen ones share what seen ones give up.
 
     Seen words get (N(w) - b) / N, and b s / N is shared equally (s: number of seen words).
     """
     seen = counts > 0
     unseen = predicted & ~seen
-    total = counts.sum()
+    total = int(counts.sum())
     if not total:
-        return predicted / predicted.sum()
+        return predicted / int(predicted.sum())
     if not unseen.any():
         return counts / total
-    shared = ABSOLUTE_DISCOUNT * seen.sum() / total / unseen.sum()
+    shared = ABSOLUTE_DISCOUNT * int(seen.sum()) / total / int(unseen.sum())
     return np.where(seen, (counts - ABSOLUTE_DISCOUNT) / total, np.where(unseen, shared, 0.0))

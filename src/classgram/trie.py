@@ -68,9 +68,7 @@ class BackoffTrie:
             score_sentences(self.arrays, ids, offsets, first, log_probabilities, nodes)
         else:
             start = (first, self.order)
-            score_indexed(
-                self.arrays, self._index, (ids, offsets), start, log_probabilities, nodes
-            )
+            score_indexed(self.arrays, self._index, (ids, offsets), start, log_probabilities, nodes)
         return log_probabilities, nodes
 
     @cached_property
@@ -164,7 +162,7 @@ def without_double_starts(levels: Sequence[Level]) -> list[Level]:
 
     The n-grams below one prefix lie together at every level, so that one cut a level does it.
     """
-    levels = [Level(*map(frozen, level)) for level in levels]
+    levels = [Level(frozen(level.starts), frozen(level.words), frozen(level.counts)) for level in levels]
     kept = [levels[0]]
     first, last = BOS, BOS + 1  # the entries, one level down, that lose their children <s> ...
     for depth, level in enumerate(levels[1:], start=2):
@@ -177,7 +175,8 @@ def without_double_starts(levels: Sequence[Level]) -> list[Level]:
             start, end = int(level.starts[first]), int(level.starts[last])
             starts = np.delete(level.starts, slice(first, last))
             starts[first:] -= end - start
-        words, counts = (np.delete(array, slice(start, end)) for array in level[1:])
+        words = np.delete(level.words, slice(start, end))
+        counts = np.delete(level.counts, slice(start, end))
         kept.append(Level(frozen(starts), frozen(words), frozen(counts)))
         first, last = start, end
     return kept
@@ -211,9 +210,9 @@ def assemble(
     if sum(sizes) >= 2**31:
         raise InputError("the model has more than 2**31 n-grams; use cut-offs or a lower order")
     ends = np.cumsum(sizes)
-    words = [np.arange(len(unigrams)), *(item.level.words for item in estimates)]
-    suffixes = [np.full(len(unigrams), EMPTY_CONTEXT)]
-    starts = []
+    words: list[np.ndarray] = [np.arange(len(unigrams)), *(item.level.words for item in estimates)]
+    suffixes: list[np.ndarray] = [np.full(len(unigrams), EMPTY_CONTEXT)]
+    starts: list[np.ndarray] = []
     for index, item in enumerate(estimates):
         suffixes.append(item.suffixes + (ends[index] - sizes[index]))
         starts.append(item.level.starts[:-1] + ends[index])
@@ -261,7 +260,5 @@ def shrink(
             frozen(item.level.counts[here]),
         )
         suffixes = frozen(renumbered[item.suffixes[here]].astype(np.int32))
-        shrunk.append(
-            LevelEstimates(level, suffixes, item.probabilities[here], item.backoffs[below])
-        )
+        shrunk.append(LevelEstimates(level, suffixes, item.probabilities[here], item.backoffs[below]))
     return shrunk

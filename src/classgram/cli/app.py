@@ -124,6 +124,7 @@ def run(call: Callable[[], object]) -> int:
 TextPaths = Annotated[
     str,
     Parameter(
-        help="Files, folders, globs, or - for standard input; .gz .bz2 .xz .zst .jsonl are read as such."
+        allow_leading_hyphen=True,
+        help="Files, folders, globs, or - for standard input; .gz .bz2 .xz .zst .jsonl are read as such.",
     ),
 ]

@@ -29,13 +29,13 @@ def find(words: np.ndarray, start: int, end: int, word: int) -> int:
     A row holds different ids, so that word w is among its first w + 1; and the search has no branch
     that the processor would have to guess.
     """
-    size = min(end - start, np.int64(word) + 1)
+    size = min(int(end - start), int(word) + 1)
     if size <= 0:
         return -1
-    low = np.int64(start)
+    low = int(start)
     while size > 1:
         half = size >> 1
-        low += half * np.int64(words[low + half - 1] < word)
+        low += half * int(words[low + half - 1] < word)
         size -= half
     return low if words[low] == word else -1
 
@@ -62,9 +62,7 @@ def link_suffixes(
             suffixes[start:end] = -1
             continue
         for entry in range(start, end):
-            suffixes[entry] = find(
-                lower_words, lower_starts[lower], lower_starts[lower + 1], words[entry]
-            )
+            suffixes[entry] = find(lower_words, lower_starts[lower], lower_starts[lower + 1], words[entry])
     return suffixes
 
 
@@ -77,8 +75,8 @@ def descend(trie: TrieArrays, context: int, word: int) -> tuple[int, float]:
         if node >= 0:
             return node, log_backoff
         log_backoff += trie.log_backoffs[context]
-        context = np.int64(trie.suffixes[context])
-    return np.int64(word), log_backoff
+        context = int(trie.suffixes[context])
+    return int(word), log_backoff
 
 
 @kernel
@@ -86,7 +84,7 @@ def context_of(trie: TrieArrays, node: int) -> int:
     """Return the node as a context: itself, or its suffix where it is of the highest order."""
     if node < trie.log_backoffs.size:
         return node
-    return np.int64(trie.suffixes[node])
+    return int(trie.suffixes[node])
 
 
 @kernel
@@ -100,7 +98,7 @@ def score_sentences(
 ) -> None:
     """Write each event's log-probability and the n-gram that gave it; ``first`` is <s> as a context."""
     for sentence in range(offsets.size - 1):
-        context = np.int64(first)
+        context = int(first)
         for event in range(offsets[sentence], offsets[sentence + 1]):
             node, log_backoff = descend(trie, context, ids[event])
             log_probabilities[event] = log_backoff + trie.log_probabilities[node]
