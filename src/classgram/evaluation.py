@@ -130,6 +130,7 @@ def evaluate_by_sentence(
     model: LanguageModel, text: Text, read: ReadOptions | None = None
 ) -> tuple[Evaluation, Floats]:
     """Score a whole text, and each of its sentences."""
+    model = model.session()
     parts = [evaluate_sentences(model, batch) for batch in sentence_batches(model.vocabulary, text, read)]
     if not parts:
         raise InputError(f"{text.name}: the text is empty: it holds no words")

@@ -48,6 +48,11 @@ class LanguageModel(ABC):
     known from KenLM and NLTK follow from these.
     """
 
+    def __init_subclass__(cls) -> None:
+        """Make every form of model known to the reader of saved models."""
+        if "form" in cls.__dict__:
+            FORMS[cls.form] = cls
+
     form: ClassVar[str]
     """The name under which the model's kind of arrays is saved."""
 
@@ -64,6 +69,10 @@ class LanguageModel(ABC):
 
         With ``bos`` false sentences start in the empty context instead of after <s>.
         """
+
+    def session(self) -> "LanguageModel":
+        """The model as it goes through one text; one that learns from the text starts anew."""
+        return self
 
     @abstractmethod
     def start(self, bos: bool = True) -> State:
@@ -172,6 +181,20 @@ class LanguageModel(ABC):
         for word in words:
             state = self.advance(state, self.vocabulary.id(word))
         return state
+
+
+FORMS: dict[str, type[LanguageModel]] = {}
+"""Every form of model by the name it is saved under; a form is known once its module is imported."""
+
+
+def component_from_files(
+    folder: Folder, config: Mapping[str, Any], vocabulary: Vocabulary, prefix: str = ""
+) -> LanguageModel:
+    """The model that a folder, or a part of it under a prefix, holds."""
+    form = config.get("form")
+    if form not in FORMS:
+        raise InputError(f"{folder.path}: unknown form of model {form!r}; install a newer classgram")
+    return FORMS[form].from_files(folder, config, vocabulary, prefix)
 
 
 def predicted_words(vocabulary: Vocabulary) -> npt.NDArray[np.bool_]:

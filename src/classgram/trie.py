@@ -83,7 +83,22 @@ class BackoffTrie:
         fill_index(self.arrays, slots)
         return frozen(slots)
 
-    def lengths(self, nodes: Int32s) -> Int64s:
+    def contexts(self, nodes: Int32s, offsets: Int64s, bos: bool = True) -> Int64s:
+        """Return each event's context, from the nodes of the n-grams that gave the events."""
+        inner = self.arrays.log_backoffs.size
+        after = np.where(nodes < inner, nodes, self.arrays.suffixes[nodes])
+        contexts = np.empty(len(nodes), dtype=np.int64)
+        contexts[1:] = after[:-1]
+        contexts[offsets[:-1]] = self.first_context(bos)
+        return contexts
+
+    def knowledge(self, contexts: Int64s) -> tuple[Int64s, Floats]:
+        """Return each context's length and the logarithm of its back-off weight."""
+        known = contexts >= 0
+        lengths = np.where(known, self.lengths(contexts), 0)
+        return lengths, np.where(known, self.arrays.log_backoffs[contexts], 0.0)
+
+    def lengths(self, nodes: Int32s | Int64s) -> Int64s:
         """Return the length of the n-gram at each node."""
         return np.searchsorted(np.cumsum(self.sizes), nodes, side="right").astype(np.int64) + 1
 
