@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from classgram.adapted import AdaptedModel, one_vocabulary
 from classgram.cache import cache_probabilities
 from classgram.errors import InputError
 from classgram.language_model import LanguageModel
@@ -163,3 +164,21 @@ def test_bad_input_is_refused(counts: NgramCounts, models: list[LanguageModel]) 
     other = train_kneser_ney(count_ngrams(text_from_strings(["x y"])))
     with pytest.raises(InputError, match="differ"):
         mix_models([models[0], other], held_out(counts))
+
+
+def test_models_of_different_vocabularies_are_mixed_over_all_words(tmp_path: Path) -> None:
+    wide = train_kneser_ney(count_ngrams(text_from_strings(["a b c d", "d c", "a a b"] * 5)))
+    narrow = train_kneser_ney(count_ngrams(text_from_strings(["a b e q", "b a", "e a <unk>"] * 5)))
+    models, note = one_vocabulary([wide, narrow])
+    assert note is not None
+    assert "lack 2, 2" in note
+    vocabulary = models[0].vocabulary
+    sentences = vocabulary.encode_lines(["a e c", "q b d", "zz a"])
+    mixture = mix_models(models, sentences)
+    assert mixture.log_probabilities(sentences) == pytest.approx(step_by_step(mixture, sentences), abs=1e-6)
+    mixture.save(tmp_path / "model")
+    assert np.array_equal(
+        load(tmp_path / "model").log_probabilities(sentences), mixture.log_probabilities(sentences)
+    )
+    assert isinstance(models[1], AdaptedModel)
+    assert one_vocabulary([wide, wide]) == ([wide, wide], None)

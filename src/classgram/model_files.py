@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 # Imported for the forms of models that they make known.
+from classgram import adapted as adapted
 from classgram import class_lm as class_lm
 from classgram import class_ngram_lm as class_ngram_lm
 from classgram import mixture as mixture
