@@ -43,7 +43,7 @@ class ClassMaps(NamedTuple):
     elements: Contexts | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClassModel(LanguageModel):
     """A class model with rows of class probabilities for each class context."""
 
@@ -185,7 +185,7 @@ class ClassModel(LanguageModel):
             elements,
         )
         members = folder.array(prefix + "log_members", np.float32)
-        info = {key: config[key] for key in INFO_KEYS if key in config}
+        info = {key: value for key, value in config.items() if key in INFO_KEYS}
         model = cls(vocabulary, order, maps, tree, rows, members, info)
         check_model(folder, model)
         return model
