@@ -228,9 +228,12 @@ def check_model(folder: Folder, model: ClassModel) -> None:
     check_range(folder, "rows_classes", rows.classes, 0, classes)
     check_range(folder, "predicted_map", maps.predicted, 0, classes)
     check_range(folder, "context_maps", maps.contexts[:1], 0, contexts)
-    # A parent precedes its children, so that no chain of parents can run in circles.
-    if (rows.parents >= np.arange(contexts)).any() or (rows.parents < -1).any():
-        raise InputError(f"{folder.path}: rows_parents.npy is out of range; make the folder again")
+    check_range(folder, "rows_parents", rows.parents, -1, contexts)
+    ancestors = rows.parents
+    for _ in range(model.order - 1):
+        ancestors = np.where(ancestors >= 0, rows.parents[ancestors], -1)
+    if (ancestors >= 0).any():
+        raise InputError(f"{folder.path}: rows_parents.npy is out of order; make the folder again")
     if maps.elements is None:
         check_tree(folder, model)
     values = (rows.log_probabilities, rows.log_backoffs, rows.log_unigrams, model.log_members)
