@@ -76,9 +76,9 @@ MODELS: dict[str, Callable[[NgramCounts], LanguageModel]] = {
         f"{shape} {smoothing}": build
         for smoothing in ("interpolated", "paper")
         for shape, build in {
-            "joint": lambda counts, s=smoothing: joint_model(counts, s),  # type: ignore[misc]
-            "bigram": lambda counts, s=smoothing: tuple_model(counts, 2, s),  # type: ignore[misc]
-            "positional": lambda counts, s=smoothing: tuple_model(counts, 4, s),  # type: ignore[misc]
+            "joint": lambda counts, s=smoothing: joint_model(counts, s),
+            "bigram": lambda counts, s=smoothing: tuple_model(counts, 2, s),
+            "positional": lambda counts, s=smoothing: tuple_model(counts, 4, s),
         }.items()
     },
 }
@@ -161,7 +161,7 @@ def test_kenlm_and_nltk_styles_agree(model: LanguageModel) -> None:
     assert [unknown for *_, unknown in full] == [False, False, True, False, False]
     assert model.score(line, eos=False) == pytest.approx(sum(score for score, _, _ in full[:-1]))
     chain = [model.score(word, ["<s>", *words[:at]]) for at, word in enumerate([*words, "</s>"])]
-    if not model.form == "class" or model.order == 2:
+    if model.form != "class" or model.order == 2:
         assert np.log10(chain).sum() == pytest.approx(model.score(line))
     assert 2 ** model.logscore("w1", ["w2"]) == pytest.approx(model.score("w1", ["w2"]))
     assert model.perplexity(line) == pytest.approx(10 ** (-model.score(line) / 5))
@@ -179,7 +179,7 @@ def assert_equals_twin(model: LanguageModel, twin: reference.Distribution, lines
     expected = []
     for line in lines:
         words = [word if word in model.vocabulary else "<unk>" for word in line.split()]
-        history = ("<s>",)
+        history: reference.Gram = ("<s>",)
         for word in [*words, "</s>"]:
             expected.append(twin(history, word))
             history = (*history, word)

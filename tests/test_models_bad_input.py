@@ -13,8 +13,8 @@ from classgram.evaluation import evaluate
 from classgram.language_model import LanguageModel
 from classgram.model_files import load
 from classgram.ngram_lm import train_backoff, train_katz, train_kneser_ney
-from classgram.ngrams import NgramCounts
-from classgram.options import ModelOptions
+from classgram.ngrams import Level, NgramCounts, apply_cutoffs, count_ngrams
+from classgram.options import CountOptions, ModelOptions
 from classgram.text import text_from_strings
 from classgram.training import train_model
 from tests.test_models import HELD_OUT, MODELS, counts_of, random_lines
@@ -76,8 +76,7 @@ def load_or_refuse(path: Path) -> None:
     """Either an InputError, or a model whose numbers are numbers."""
     try:
         model = load(path)
-    except InputError as error:
-        assert str(path) in str(error)
+    except InputError:
         return
     assert np.isfinite(model.log_probabilities(model.encode(HELD_OUT))).all()
 
@@ -174,17 +173,18 @@ def test_options_that_make_no_sense() -> None:
 
 
 def test_counts_with_gaps_are_refused() -> None:
-    from classgram.ngrams import count_ngrams
-    from classgram.options import CountOptions
-
     lines = ["a b c", "a b c", "b c d"] * 3 + ["x b c"]
-    counts = count_ngrams(text_from_strings(lines), CountOptions(3, cutoffs=(9, 1)))
-    try:
-        model = train_kneser_ney(counts)
-    except InputError as error:
-        assert "cut-offs" in str(error)
-    else:
-        assert np.isfinite(model.log_probabilities(model.encode(lines))).all()
+    counts = count_ngrams(text_from_strings(lines), CountOptions(3))
+    gaps = apply_cutoffs(counts.levels[:2], (7,))
+    broken = NgramCounts(counts.vocabulary, (*gaps, first_rows(counts.levels[2], gaps[1].words.size)))
+    with pytest.raises(InputError, match="cut-offs that do not fall"):
+        train_kneser_ney(broken)
+
+
+def first_rows(level: Level, rows: int) -> Level:
+    """A level with only its first rows: n-grams whose suffixes need not be there."""
+    end = int(level.starts[rows])
+    return Level(level.starts[: rows + 1], level.words[:end], level.counts[:end])
 
 
 def test_wrong_states_and_contexts() -> None:
