@@ -72,7 +72,9 @@ def level_pieces(model: NgramModel, order: int) -> Iterator[bytes]:
 
 def log10s(logs: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
     """Natural logarithms as those of base 10, -99 for none and never above 0."""
-    return frozen(np.clip(logs.astype(np.float64) / LOG_10, -99.0, 0.0))
+    values = np.minimum(logs.astype(np.float64) / LOG_10, 0.0)
+    # Single precision holds -99 times log 10 not quite, and readers want it exactly.
+    return frozen(np.where(values < -98.9999, -99.0, values))
 
 
 def backoffs_of(trie: BackoffTrie, order: int, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

@@ -157,7 +157,8 @@ def number_words(path: Path, sections: list[Section]) -> tuple[Vocabulary, list[
         try:
             flat = [ids[word] for words in section.words for word in words]
         except KeyError as error:
-            raise InputError(f"{path}: the {order}-grams hold {error}, which is no unigram") from None
+            word = error.args[0].decode("utf-8", "replace")
+            raise InputError(f"{path}: the {order}-grams hold {word!r}, which is no unigram") from None
         grams.append(sorted_grams(path, np.array(flat, np.int32).reshape(-1, order), section))
     return vocabulary, [with_unknown(grams[0], len(vocabulary)), *grams[1:]]
 

@@ -43,7 +43,7 @@ class ClassMaps(NamedTuple):
     elements: Contexts | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClassModel(LanguageModel):
     """A class model with rows of class probabilities for each class context."""
 
@@ -185,7 +185,7 @@ class ClassModel(LanguageModel):
             elements,
         )
         members = folder.array(prefix + "log_members", np.float32)
-        info = {key: config[key] for key in INFO_KEYS if key in config}
+        info = {key: value for key, value in config.items() if key in INFO_KEYS}
         model = cls(vocabulary, order, maps, tree, rows, members, info)
         check_model(folder, model)
         return model
@@ -228,9 +228,12 @@ def check_model(folder: Folder, model: ClassModel) -> None:
     check_range(folder, "rows_classes", rows.classes, 0, classes)
     check_range(folder, "predicted_map", maps.predicted, 0, classes)
     check_range(folder, "context_maps", maps.contexts[:1], 0, contexts)
-    # A parent precedes its children, so that no chain of parents can run in circles.
-    if (rows.parents >= np.arange(contexts)).any() or (rows.parents < -1).any():
-        raise InputError(f"{folder.path}: rows_parents.npy is out of range; make the folder again")
+    check_range(folder, "rows_parents", rows.parents, -1, contexts)
+    ancestors = rows.parents
+    for _ in range(model.order - 1):
+        ancestors = np.where(ancestors >= 0, rows.parents[ancestors], -1)
+    if (ancestors >= 0).any():
+        raise InputError(f"{folder.path}: rows_parents.npy is out of order; make the folder again")
     if maps.elements is None:
         check_tree(folder, model)
     values = (rows.log_probabilities, rows.log_backoffs, rows.log_unigrams, model.log_members)

@@ -23,7 +23,7 @@ FIRST_CLASS = 2
 """Classes are numbered from here: 1 is <s>, and 0 stands for no class, as <unk> does for words."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClassNgramModel(LanguageModel):
     """An n-gram model over classes, times the probability of the word in its class."""
 
@@ -94,7 +94,7 @@ class ClassNgramModel(LanguageModel):
         check_range(folder, prefix + "class_of", class_of, 0, trie.sizes[0])
         if not np.isfinite(members).all():
             raise InputError(f"{folder.path}: log_members.npy has values that are no numbers")
-        info = {key: config[key] for key in (*INFO_KEYS, "order") if key in config}
+        info = {key: value for key, value in config.items() if key in (*INFO_KEYS, "order")}
         return cls(vocabulary, trie, class_of, members, info)
 
 

@@ -43,7 +43,7 @@ class Folder:
             raise InputError(f"{self.path / CONFIG}: lists no array {name!r}; make the folder again")
         try:
             array = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, EOFError) as error:
             raise InputError(f"{path}: missing or damaged ({error}); make the folder again") from None
         expected = (np.dtype(dtype).str, entry["dtype"])
         if (array.dtype.str,) * 2 != expected or list(array.shape) != entry["shape"]:

@@ -24,7 +24,7 @@ def silent(text: str) -> None:
     """A note that nobody reads."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NgramModel(LanguageModel):
     """A word n-gram model: a trie of n-grams with log-probabilities and back-off weights."""
 
@@ -82,7 +82,7 @@ class NgramModel(LanguageModel):
         trie = BackoffTrie.from_folder(folder, config, prefix)
         if trie.sizes[0] != len(vocabulary):
             raise InputError(f"{folder.path}: vocabulary.txt does not belong to this model")
-        info = {key: config[key] for key in ("recipe", "order", "cutoffs", "notes") if key in config}
+        info = {key: value for key, value in config.items() if key in ("recipe", "order", "cutoffs", "notes")}
         return cls(vocabulary, trie, info)
 
 

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from classgram.errors import InputError
 from classgram.folders import Folder, check_range
 from classgram.kernels import frozen
+from classgram.kernels.batches import fill_index, score_blocks
 from classgram.kernels.estimation import mark_needed
-from classgram.kernels.hashed import fill_index, score_indexed
-from classgram.kernels.tries import TrieArrays, fill_distribution, link_suffixes, score_sentences, step
+from classgram.kernels.tries import TrieArrays, fill_distribution, link_suffixes, step
 from classgram.ngrams import Level
 from classgram.sentences import Sentences
 from classgram.vocabulary import BOS
@@ -23,8 +23,10 @@ LOG_ZERO = -99 * float(np.log(10))
 
 EMPTY_CONTEXT = -1
 
-INDEX_PAYS = 8
+INDEX_PAYS = 20
 """An index is made once the events scored, times this, are as many as the n-grams."""
+
+NO_INDEX = frozen(np.empty(0, dtype=np.int64))
 
 Floats = npt.NDArray[np.float64]
 Int32s = npt.NDArray[np.int32]
@@ -62,13 +64,10 @@ class BackoffTrie:
         log_probabilities = np.empty(len(sentences.ids), dtype=np.float64)
         nodes = np.empty(len(sentences.ids), dtype=np.int32)
         ids, offsets = frozen(sentences.ids), frozen(sentences.offsets)
-        first = self.first_context(bos)
+        start = (self.first_context(bos), self.order)
         self._scored[0] += len(ids)
-        if self._scored[0] * INDEX_PAYS < sum(self.sizes):
-            score_sentences(self.arrays, ids, offsets, first, log_probabilities, nodes)
-        else:
-            start = (first, self.order)
-            score_indexed(self.arrays, self._index, (ids, offsets), start, log_probabilities, nodes)
+        index = self._index if self._scored[0] * INDEX_PAYS >= sum(self.sizes) else NO_INDEX
+        score_blocks(self.arrays, index, (ids, offsets), start, log_probabilities, nodes)
         return log_probabilities, nodes
 
     @cached_property

@@ -88,25 +88,6 @@ def context_of(trie: TrieArrays, node: int) -> int:
 
 
 @kernel
-def score_sentences(
-    trie: TrieArrays,
-    ids: np.ndarray,
-    offsets: np.ndarray,
-    first: int,
-    log_probabilities: np.ndarray,
-    nodes: np.ndarray,
-) -> None:
-    """Write each event's log-probability and the n-gram that gave it; ``first`` is <s> as a context."""
-    for sentence in range(offsets.size - 1):
-        context = int(first)
-        for event in range(offsets[sentence], offsets[sentence + 1]):
-            node, log_backoff = descend(trie, context, ids[event])
-            log_probabilities[event] = log_backoff + trie.log_probabilities[node]
-            nodes[event] = node
-            context = context_of(trie, node)
-
-
-@kernel
 def step(trie: TrieArrays, context: int, word: int) -> tuple[int, float]:
     """Return the context after a word, and the word's log-probability."""
     node, log_backoff = descend(trie, context, word)

@@ -1,4 +1,4 @@
-"""Kernels that score large batches through a hash index of a trie's n-grams.
+"""Kernels that score batches of sentences, with or without a hash index of the trie's n-grams.
 
 Walking from word to word waits for memory at every step. Here each order is looked up for a whole
 block of events at once: what is fetched for one event does not depend on the event before, so that
@@ -8,7 +8,7 @@ the processor fetches many at a time.
 import numpy as np
 
 from classgram.kernels import kernel
-from classgram.kernels.tries import TrieArrays
+from classgram.kernels.tries import TrieArrays, find
 
 BLOCK = 1024
 EMPTY = 0
@@ -37,10 +37,25 @@ def fill_index(trie: TrieArrays, slots: np.ndarray) -> None:
 
 
 @kernel
+def search(trie: TrieArrays, contexts: np.ndarray, words: np.ndarray, found: np.ndarray) -> None:
+    """Write the node of each context's child with the word beside it, -1 where there is none."""
+    starts = np.empty(words.size, dtype=np.int64)
+    ends = np.empty(words.size, dtype=np.int64)
+    for index in range(words.size):
+        context = max(contexts[index], 0)
+        starts[index] = trie.starts[context]
+        ends[index] = trie.starts[context + 1]
+    for index in range(words.size):
+        found[index] = -1
+        if contexts[index] >= 0:
+            found[index] = find(trie.words, starts[index], ends[index], words[index])
+
+
+@kernel
 def look_up(
     trie: TrieArrays, slots: np.ndarray, contexts: np.ndarray, words: np.ndarray, found: np.ndarray
 ) -> None:
-    """Write the node of each context's child with the word beside it, -1 where there is none."""
+    """Do the same through the hash index."""
     mask = np.int64(slots.size - 1)
     keys = np.empty(words.size, dtype=np.uint64)
     entries = np.empty(words.size, dtype=np.int64)
@@ -82,7 +97,7 @@ def settle(
 
 
 @kernel
-def score_indexed(
+def score_blocks(
     trie: TrieArrays,
     slots: np.ndarray,
     sentences: tuple[np.ndarray, np.ndarray],
@@ -92,7 +107,8 @@ def score_indexed(
 ) -> None:
     """Write each event's log-probability and the n-gram that gave it, block by block.
 
-    ``sentences`` is (ids, offsets); ``start`` is (the context at a sentence's start, the order).
+    ``slots`` is the hash index, or empty; ``sentences`` is (ids, offsets); ``start`` is (the context
+    at a sentence's start, the order).
     """
     ids, offsets = sentences
     first, order = start
@@ -114,6 +130,9 @@ def score_indexed(
                 contexts[depth - 1, offsets[opening] - begin] = first if depth == 1 else -1
                 opening += 1
             before, found = contexts[depth - 1, :size], contexts[depth, 1 : size + 1]
-            look_up(trie, slots, before, words, found)
+            if slots.size:
+                look_up(trie, slots, before, words, found)
+            else:
+                search(trie, before, words, found)
             settle(trie, before, found, log_probabilities[begin:end], nodes[begin:end])
         contexts[:, 0] = contexts[:, size]
