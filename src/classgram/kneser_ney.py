@@ -18,6 +18,8 @@ def estimate_kneser_ney(
     """Estimate a modified Kneser-Ney model from the counts of all its orders.
 
     ``predicted`` tells the words (or classes) that share the uniform distribution under the unigrams.
+    It may have several rows, for kinds of symbols of which a context always tells which one follows:
+    each kind then has a unigram distribution of its own.
     ``note`` is told where discounts could not be estimated.
     """
     levels = without_double_starts(levels)
@@ -25,7 +27,10 @@ def estimate_kneser_ney(
     counts = adjusted_counts(levels, links)
     discounts = [modified_kneser_ney_discounts(level) for level in counts]
     report_fallbacks(discounts, note)
-    unigrams = interpolated_unigrams(counts[0], discounts[0].values, predicted)
+    unigrams = np.zeros(len(counts[0]))
+    for kind in np.atleast_2d(predicted):
+        own = interpolated_unigrams(frozen(counts[0] * kind), discounts[0].values, kind)
+        unigrams[kind] = own[kind]
     estimates: list[LevelEstimates] = []
     lower = unigrams
     for index, (level, suffixes) in enumerate(zip(levels[1:], links, strict=True), start=1):

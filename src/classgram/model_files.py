@@ -9,6 +9,7 @@ import numpy as np
 from classgram import adapted as adapted
 from classgram import class_lm as class_lm
 from classgram import class_ngram_lm as class_ngram_lm
+from classgram import interleaved_lm as interleaved_lm
 from classgram import mixture as mixture
 from classgram.errors import InputError
 from classgram.folders import read_folder
