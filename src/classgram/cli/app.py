@@ -1,12 +1,14 @@
 """What all commands share: the application, how results are printed, and how errors end a run."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import App, CycloptsError, Parameter
 
 from classgram._version import __version__
 from classgram.errors import InputError
@@ -16,6 +18,11 @@ app = App(
     version=__version__,
     help="Learn word classes from text and build class-based n-gram language models.",
     version_flags=["--version"],
+    # All errors end in ``run``, and results are printed by the commands themselves.
+    exit_on_error=False,
+    print_error=False,
+    suppress_keyboard_interrupt=False,
+    result_action="return_value",
 )
 
 Flat = Parameter(name="*")
@@ -95,27 +102,37 @@ def announce_compilation(quiet: bool) -> None:
 
 
 def run(call: Callable[[], object]) -> int:
-    """Run a command; what the user can mend is one line on standard error and exit code 2."""
+    """Run a command and return its exit code; what the user can mend is one line and exit code 2."""
     try:
         call()
-    except InputError as error:
         sys.stdout.flush()
-        print(f"classgram: {error}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:
-        # The reader of our output went away, as in `classgram ... | head`: nothing is wrong.
-        sys.stderr.close()
-        return 0
+    except InputError as error:
+        return failed(str(error))
+    except CycloptsError as error:
+        return failed(f"{error}; see classgram --help")
     except KeyboardInterrupt:
-        print("classgram: stopped", file=sys.stderr)
-        return 130
+        return failed("stopped", 130)
     except MemoryError:
-        print(
-            "classgram: not enough memory; give less text, fewer n-grams or a smaller --memory",
-            file=sys.stderr,
-        )
-        return 2
+        return failed("not enough memory; give less text, fewer n-grams or a smaller --memory")
+    except OSError as error:
+        abandon_output()
+        # The reader of our output went away, as in `classgram ... | head`: nothing is wrong.
+        if isinstance(error, BrokenPipeError):
+            return 0
+        return failed(f"{error.filename or 'standard output'}: {error.strerror or error}")
     return 0
+
+
+def failed(reason: str, code: int = 2) -> int:
+    """Say on one line of standard error why a run ended, and return its exit code."""
+    print("classgram:", " ".join(reason.splitlines()), file=sys.stderr)
+    return code
+
+
+def abandon_output() -> None:
+    """Send what is left in standard output's buffer nowhere, so that the end of the run is silent."""
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
 
 
 TextPaths = Annotated[
