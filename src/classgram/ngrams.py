@@ -1,5 +1,6 @@
 """N-gram counts: every order as compressed sorted rows, from a text of any size."""
 
+import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -17,7 +18,14 @@ from classgram.options import CountOptions, ReadOptions, TextOptions, Vocabulary
 from classgram.progress import human, progress
 from classgram.scanner import WordScanner
 from classgram.text import Text, read_text
-from classgram.vocabulary import BOS, EOS, Vocabulary, choose_vocabulary
+from classgram.vocabulary import (
+    BOS,
+    EOS,
+    Vocabulary,
+    check_vocabulary_options,
+    choose_vocabulary,
+    read_word_list,
+)
 
 BYTES_PER_TOKEN = 40
 """What counting a block needs at its peak, for each of its tokens."""
@@ -101,7 +109,7 @@ class NgramCounts:
             raise InputError(f"{folder.path}: vocabulary.txt and counts-1.npy differ in length")
         check_range(folder, "counts-1", unigrams, 0, 1 << 62)
         levels = [first_level(unigrams)]
-        for order in range(2, int(folder.require("order")) + 1):
+        for order in range(2, folder.whole_number("order") + 1):
             level = Level(
                 folder.array(f"starts-{order}", np.int64),
                 folder.array(f"words-{order}", np.int32),
@@ -161,17 +169,9 @@ def count_ngrams(
     memory = parse_size(options.memory)
     try:
         with Spool(memory // 4) as spool:
-            if isinstance(vocabulary, Vocabulary):
-                scanner = vocabulary.scanner(read)
-                scan_into(spool, opened, scanner, quiet)
-                made, final = vocabulary, np.arange(len(vocabulary), dtype=np.int32)
-            else:
-                scanner = WordScanner(skip_symbols=read.skip_symbols if read else False)
-                scan_into(spool, opened, scanner, quiet)
-                wanted = vocabulary or VocabularyOptions()
-                made, final = choose_vocabulary(scanner, wanted, opened.options)
+            made, final = fill_spool(spool, opened, vocabulary or VocabularyOptions(), read, quiet)
             if spool.size == 0:
-                raise InputError(f"{opened.name}: the text is empty: it holds no words")
+                raise InputError(f"{opened.name}: the text is empty: it holds no words; name another")
             levels = count_spool(spool, final, options.order, len(made), memory)
     except OSError as error:
         raise write_error(Path(tempfile.gettempdir()), error) from None
@@ -208,7 +208,7 @@ def parse_size(size: str) -> int:
             number, unit = number[:-1], 1024**power
     try:
         value = int(float(number) * unit)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise InputError(f"--memory {size}: not a size; write for example 500M or 2G") from None
     if value < 1 << 20:
         raise InputError(f"--memory {size}: at least 1M is needed")
@@ -244,7 +244,7 @@ class Spool:
         if self._file is None:
             self._file = cast(IO[bytes], tempfile.TemporaryFile(prefix="classgram-"))
         for part in self._parts:
-            part.tofile(self._file)
+            self._file.write(part.data)
         self._parts.clear()
         self._held = 0
 
@@ -257,6 +257,25 @@ class Spool:
         self._spill()
         self._file.flush()
         return np.memmap(self._file, np.int32, "r", shape=(self.size,))
+
+
+def fill_spool(
+    spool: Spool,
+    text: Text,
+    vocabulary: Vocabulary | VocabularyOptions,
+    read: ReadOptions | None,
+    quiet: bool,
+) -> tuple[Vocabulary, npt.NDArray[np.int32]]:
+    """Read a text into a spool; return its vocabulary, and the final id of every spooled one."""
+    if isinstance(vocabulary, Vocabulary):
+        scan_into(spool, text, vocabulary.scanner(read), quiet)
+        return vocabulary, np.arange(len(vocabulary), dtype=np.int32)
+    # What is wrong with the options is said before the text is read, which may take long.
+    check_vocabulary_options(vocabulary)
+    listed = None if vocabulary.words is None else read_word_list(vocabulary.words, text.options)
+    scanner = WordScanner(skip_symbols=read.skip_symbols if read else False)
+    scan_into(spool, text, scanner, quiet)
+    return choose_vocabulary(scanner, vocabulary, listed, text.options)
 
 
 def scan_into(spool: Spool, text: Text, scanner: WordScanner, quiet: bool) -> None:
@@ -350,8 +369,19 @@ def scratch_array(size: int, dtype: type[Number], memory: int) -> npt.NDArray[Nu
     if size * np.dtype(dtype).itemsize <= memory // 8 or size == 0:
         return np.empty(size, dtype)
     with tempfile.TemporaryFile(prefix="classgram-") as file:
-        file.truncate(size * np.dtype(dtype).itemsize)
+        reserve(file, size * np.dtype(dtype).itemsize)
         return np.memmap(file, dtype, "r+", shape=(size,)).view(np.ndarray)
+
+
+def reserve(file: IO[bytes], size: int) -> None:
+    """Make a file so large, with room for it on the disk where the system can promise that.
+
+    Without the promise, a disk that fills up ends the process when the mapped file is written.
+    """
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, size)
+    else:
+        file.truncate(size)
 
 
 def apply_cutoffs(levels: tuple[Level, ...], cutoffs: tuple[int, ...]) -> tuple[Level, ...]:
