@@ -408,36 +408,36 @@ def rewritten(data: bytes, spoken: bool) -> bytes:
     from classgram.kernels.marks import rewrite_marks
 
     table = mark_table(spoken)
-    chunk = frozen(np.frombuffer(data, np.uint8))
-    # No mark grows by more than its spoken form and two spaces.
-    growth = int(np.count_nonzero(table.first[chunk])) * (int(np.diff(table.spoken_starts).max()) + 2)
-    out = np.empty(len(data) + growth, np.uint8)
-    return out[: rewrite_marks(chunk, table, out)].tobytes()
+    # The kernel looks at a word when it ends. Room that stays unused takes no memory.
+    chunk = frozen(np.frombuffer(data + b"\n", np.uint8))
+    out = np.empty(chunk.size * most_growth(table), np.uint8)
+    return out[: rewrite_marks(chunk, table, out) - 1].tobytes()
+
+
+def most_growth(table: "MarkTable") -> int:
+    """How many times as long a text of marks may become."""
+    return int(np.ceil(np.max(np.diff(table.new_starts) / np.diff(table.starts))))
 
 
 @lru_cache
 def mark_table(spoken: bool) -> "MarkTable":
-    """The table of marks for the kernel, longest marks first."""
-    from classgram.kernels import frozen
-    from classgram.kernels.marks import MarkTable
+    """The table of marks for the kernel."""
+    from classgram.kernels import frozen, marks
 
-    marks = sorted(MARKS, key=lambda mark: -len(mark.text.encode()))
-    texts = [mark.text.encode() for mark in marks]
-    words = [(mark.text + mark.name).encode() if spoken else b"" for mark in marks]
-    first = np.zeros(256, np.uint8)
-    inside_first = np.zeros(256, np.uint8)
-    last = np.zeros(256, np.uint8)
-    for mark, text in zip(marks, texts, strict=True):
-        first[text[0]] = 1
-        inside_first[text[0]] |= mark.inside
-        last[text[-1]] = 1
-    return MarkTable(
+    ordered = sorted(MARKS, key=lambda mark: (mark.text.encode()[0], -len(mark.text.encode())))
+    texts = [mark.text.encode() for mark in ordered]
+    # Spaces around it make a mark a word; a stripped one leaves a space.
+    new = [f" {mark.text}{mark.name} ".encode() if spoken else b" " for mark in ordered]
+    roles = np.full(256, marks.PLAIN, np.uint8)
+    for mark, text in zip(ordered, texts, strict=True):
+        roles[text[0]] = max(roles[text[0]], marks.SPLIT if mark.inside else marks.EDGE)
+    roles[list(SPACES)] = marks.SPACE
+    return marks.MarkTable(
         frozen(np.frombuffer(b"".join(texts), np.uint8)),
         frozen(np.cumsum([0, *map(len, texts)], dtype=np.int64)),
-        frozen(np.frombuffer(b"".join(words), np.uint8)),
-        frozen(np.cumsum([0, *map(len, words)], dtype=np.int64)),
-        frozen(np.array([mark.inside for mark in marks], np.uint8)),
-        frozen(inside_first),
-        frozen(first),
-        frozen(last),
+        frozen(np.frombuffer(b"".join(new), np.uint8)),
+        frozen(np.cumsum([0, *map(len, new)], dtype=np.int64)),
+        frozen(np.searchsorted([text[0] for text in texts], np.arange(257)).astype(np.int64)),
+        frozen(np.array([mark.inside for mark in ordered], np.uint8)),
+        frozen(roles),
     )
