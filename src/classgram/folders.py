@@ -80,8 +80,9 @@ def map_array(path: Path) -> Array:
     try:
         array = np.lib.format.open_memmap(path, mode="r")
         whole = path.stat().st_size == array.offset + array.nbytes
-    except (OSError, ValueError, OverflowError) as error:
-        reason = str(error).splitlines()[0]
+    except Exception as error:
+        # NumPy parses a header as Python: what a damaged one raises may be almost anything.
+        reason = " ".join(str(error).splitlines()[:1]) or type(error).__name__
         raise InputError(f"{path}: missing or damaged ({reason}); make the folder again") from None
     if not whole:
         raise InputError(f"{path}: holds more than its array; make the folder again")
