@@ -69,10 +69,14 @@ class Folder:
         for name, entry in self.config["arrays"].items():
             array = self.array(name, entry["dtype"], len(entry["shape"]))
             if checksum(np.ascontiguousarray(array).data) != entry["checksum"]:
-                raise InputError(f"{self.path / name}.npy: was altered after it was written")
+                raise InputError(
+                    f"{self.path / name}.npy: was altered after it was written; make the folder again"
+                )
         for name, entry in self.config["texts"].items():
             if checksum(self.text(name)) != entry["checksum"]:
-                raise InputError(f"{self.path / name}: was altered after it was written")
+                raise InputError(
+                    f"{self.path / name}: was altered after it was written; make the folder again"
+                )
 
 
 def map_array(path: Path) -> Array:

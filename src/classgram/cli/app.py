@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,11 +19,14 @@ app = App(
     version=__version__,
     help="Learn word classes from text and build class-based n-gram language models.",
     version_flags=["--version"],
+    # As plain text <s> is not taken for mark-up.
+    help_format="plaintext",
     # All errors end in ``run``, and results are printed by the commands themselves.
     exit_on_error=False,
     print_error=False,
     suppress_keyboard_interrupt=False,
     result_action="return_value",
+    default_parameter=Parameter(negative_iterable=()),
 )
 
 Flat = Parameter(name="*")
@@ -109,9 +113,10 @@ def run(call: Callable[[], object]) -> int:
     except InputError as error:
         return failed(str(error))
     except CycloptsError as error:
-        return failed(f"{error}; see classgram --help")
-    except KeyboardInterrupt:
-        return failed("stopped", 130)
+        return failed(f"{str(error).rstrip('.')}; see classgram --help")
+    except KeyboardInterrupt as error:
+        # By Ctrl-C, or by the signal that ``terminate`` names.
+        return failed("stopped", 128 + (error.args[0] if error.args else signal.SIGINT))
     except MemoryError:
         return failed("not enough memory; give less text, fewer n-grams or a smaller --memory")
     except OSError as error:
@@ -121,6 +126,11 @@ def run(call: Callable[[], object]) -> int:
             return 0
         return failed(f"{error.filename or 'standard output'}: {error.strerror or error}")
     return 0
+
+
+def terminate(number: int, _: object) -> None:
+    """Answer a signal to end as one answers Ctrl-C, so that nothing half-written stays behind."""
+    raise KeyboardInterrupt(number)
 
 
 def failed(reason: str, code: int = 2) -> int:
@@ -135,9 +145,18 @@ def abandon_output() -> None:
         os.dup2(nowhere.fileno(), 1)
 
 
+def refuse_options(_: object, given: object) -> None:
+    """Refuse, among the names of texts, what is meant as an option; - alone is standard input."""
+    for name in given if isinstance(given, tuple) else (given,):
+        if str(name).startswith("-") and str(name) != "-":
+            raise InputError(f"unknown option {name}; see classgram --help")
+
+
 TextPaths = Annotated[
     str,
     Parameter(
-        help="Files, folders, globs, or - for standard input; .gz .bz2 .xz .zst .jsonl are read as such."
+        help="Files, folders, globs, or - for standard input; .gz .bz2 .xz .zst .jsonl are read as such.",
+        allow_leading_hyphen=True,
+        validator=refuse_options,
     ),
 ]
