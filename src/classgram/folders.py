@@ -215,6 +215,8 @@ def check_writable(path: Path) -> None:
     """Refuse, before any work is done, an output that could not be written in the end."""
     try:
         check_parent(path)
+        if path.resolve() == Path.cwd():
+            raise InputError(f"{path}: is the current folder, which cannot be replaced; name one in it")
         if path.is_dir() and any(path.iterdir()) and folder_kind(path) is None:
             raise InputError(f"{path}: exists and is no result of classgram; choose another name")
         if path.exists() and not path.is_dir():

@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, NamedTuple, cast
@@ -167,14 +168,11 @@ def count_ngrams(
         text = vocabulary.text
     opened = open_source(source, text, read)
     memory = parse_size(options.memory)
-    try:
-        with Spool(memory // 4) as spool:
-            made, final = fill_spool(spool, opened, vocabulary or VocabularyOptions(), read, quiet)
-            if spool.size == 0:
-                raise InputError(f"{opened.name}: the text is empty: it holds no words; name another")
-            levels = count_spool(spool, final, options.order, len(made), memory)
-    except OSError as error:
-        raise write_error(Path(tempfile.gettempdir()), error) from None
+    with Spool(memory // 4) as spool:
+        made, final = fill_spool(spool, opened, vocabulary or VocabularyOptions(), read, quiet)
+        if spool.size == 0:
+            raise InputError(f"{opened.name}: the text is empty: it holds no words; name another")
+        levels = count_spool(spool, final, options.order, len(made), memory)
     return NgramCounts(made, apply_cutoffs(levels, options.cutoffs))
 
 
@@ -215,6 +213,15 @@ def parse_size(size: str) -> int:
     return value
 
 
+@contextmanager
+def temporary_room() -> Iterator[None]:
+    """A block that writes temporary files; if there is no room, their folder is named."""
+    try:
+        yield
+    except OSError as error:
+        raise write_error(Path(tempfile.gettempdir()), error) from None
+
+
 class Spool:
     """A stream of ids, kept in memory up to a limit and in a temporary file beyond it."""
 
@@ -241,10 +248,12 @@ class Spool:
             self._spill()
 
     def _spill(self) -> None:
-        if self._file is None:
-            self._file = cast(IO[bytes], tempfile.TemporaryFile(prefix="classgram-"))
-        for part in self._parts:
-            self._file.write(part.data)
+        with temporary_room():
+            if self._file is None:
+                self._file = cast(IO[bytes], tempfile.TemporaryFile(prefix="classgram-"))
+            for part in self._parts:
+                self._file.write(part.data)
+            self._file.flush()
         self._parts.clear()
         self._held = 0
 
@@ -255,7 +264,6 @@ class Spool:
             self._parts = [whole]
             return whole
         self._spill()
-        self._file.flush()
         return np.memmap(self._file, np.int32, "r", shape=(self.size,))
 
 
@@ -368,7 +376,7 @@ def scratch_array(size: int, dtype: type[Number], memory: int) -> npt.NDArray[Nu
     """An array in memory, or in a temporary file if it is large beside the memory allowed."""
     if size * np.dtype(dtype).itemsize <= memory // 8 or size == 0:
         return np.empty(size, dtype)
-    with tempfile.TemporaryFile(prefix="classgram-") as file:
+    with temporary_room(), tempfile.TemporaryFile(prefix="classgram-") as file:
         reserve(file, size * np.dtype(dtype).itemsize)
         return np.memmap(file, dtype, "r+", shape=(size,)).view(np.ndarray)
 

@@ -210,7 +210,8 @@ def cut_between_words(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """The same bytes, cut just after a separator; a word longer than a block grows its piece."""
     held: list[bytes] = []
     for piece in pieces:
-        cut = max(piece.rfind(space) for space in (b"\n", b" ", b"\t", b"\r", b"\x0b", b"\x0c")) + 1
+        # A NUL byte is refused when it is met in a chunk: /dev/zero must not be held to its end.
+        cut = max(piece.rfind(end) for end in (b"\n", b" ", b"\t", b"\r", b"\x0b", b"\x0c", b"\0")) + 1
         if cut == 0:
             held.append(piece)
             continue

@@ -124,7 +124,8 @@ def run(call: Callable[[], object]) -> int:
         # The reader of our output went away, as in `classgram ... | head`: nothing is wrong.
         if isinstance(error, BrokenPipeError):
             return 0
-        return failed(f"{error.filename or 'standard output'}: {error.strerror or error}")
+        place = f"{error.filename}: " if error.filename else "output cannot be written: "
+        return failed(f"{place}{error.strerror or error}")
     return 0
 
 
