@@ -174,6 +174,8 @@ BAD: list[tuple[list[str], str]] = [
     (["text.txt", "-o", "mine"], "mine: exists and is no result of classgram; choose another name"),
     (["text.txt", "-o", "text.txt"], "text.txt: exists and is a file; choose another name"),
     (["text.txt", "-o", "missing/counts"], "missing/counts: there is no folder"),
+    (["text.txt", "-o", "."], ".: is the current folder, which cannot be replaced; name one in it"),
+    (["/dev/zero"], "/dev/zero, line 1: NUL byte at byte 0; is it a text file?"),
     (["text.txt", "-o", "/dev/full"], "/dev/full: exists and is a file; choose another name"),
 ]
 
@@ -227,7 +229,7 @@ def test_a_locked_output_is_named(here: Path, command: Command) -> None:
 def test_standard_output_that_fails_is_no_traceback(here: Path, command: Command) -> None:
     command("count", "text.txt", "-o", "counts")
     full = in_shell("$CLASSGRAM info counts --json > /dev/full")
-    assert full == (2, "", "classgram: standard output: No space left on device\n")
+    assert full == (2, "", "classgram: output cannot be written: No space left on device\n")
     gone = in_shell("set -o pipefail; $CLASSGRAM info counts --json | true")
     assert gone == (0, "", "")
     assert in_shell("$CLASSGRAM --version | grep -c .").out == "1\n"

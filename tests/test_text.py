@@ -248,6 +248,7 @@ def test_random_bytes_are_text_or_refused(tmp_path: Path, data: bytes) -> None:
         ("a.txt", b"one\ntwo \xff\n", r"a.txt, line 2: invalid UTF-8 at byte 8;.*--encoding-errors replace"),
         ("a.txt", b"\xef\xbb\xbfone\ntwo \xe2\x82", r"a.txt, line 2: invalid UTF-8 at byte 11"),
         ("a.txt", b"one\n\ntwo\0", r"a.txt, line 3: NUL byte at byte 8; is it a text file\?"),
+        ("a.txt", b"\0" * 9_000_000, r"a.txt, line 1: NUL byte at byte 0"),
         ("a.txt", "one".encode("utf-16"), r"a.txt, line 1: (NUL|invalid)"),
         ("a.jsonl", b'{"text": "a"}\n{"body": "b", "n": 1}', r"line 2: no text in field 'text'.*: body\)"),
         ("a.jsonl", b'{"text": 1}', r"a.jsonl, line 1: no text in field 'text'.*none"),
