@@ -1,5 +1,6 @@
 """The entry point of the ``classgram`` command and of ``python -m classgram``."""
 
+import signal
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -22,8 +23,9 @@ def load_commands() -> "App":
 
 def main() -> None:
     """Run the command line."""
-    from classgram.cli.app import run
+    from classgram.cli.app import run, terminate
 
+    signal.signal(signal.SIGTERM, terminate)
     sys.exit(run(load_commands()))
 
 

@@ -1,7 +1,9 @@
 """N-gram counts: every order as compressed sorted rows, from a text of any size."""
 
+import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, NamedTuple, cast
@@ -17,7 +19,14 @@ from classgram.options import CountOptions, ReadOptions, TextOptions, Vocabulary
 from classgram.progress import human, progress
 from classgram.scanner import WordScanner
 from classgram.text import Text, read_text
-from classgram.vocabulary import BOS, EOS, Vocabulary, choose_vocabulary
+from classgram.vocabulary import (
+    BOS,
+    EOS,
+    Vocabulary,
+    check_vocabulary_options,
+    choose_vocabulary,
+    read_word_list,
+)
 
 BYTES_PER_TOKEN = 40
 """What counting a block needs at its peak, for each of its tokens."""
@@ -101,7 +110,7 @@ class NgramCounts:
             raise InputError(f"{folder.path}: vocabulary.txt and counts-1.npy differ in length")
         check_range(folder, "counts-1", unigrams, 0, 1 << 62)
         levels = [first_level(unigrams)]
-        for order in range(2, int(folder.require("order")) + 1):
+        for order in range(2, folder.whole_number("order") + 1):
             level = Level(
                 folder.array(f"starts-{order}", np.int64),
                 folder.array(f"words-{order}", np.int32),
@@ -159,22 +168,11 @@ def count_ngrams(
         text = vocabulary.text
     opened = open_source(source, text, read)
     memory = parse_size(options.memory)
-    try:
-        with Spool(memory // 4) as spool:
-            if isinstance(vocabulary, Vocabulary):
-                scanner = vocabulary.scanner(read)
-                scan_into(spool, opened, scanner, quiet)
-                made, final = vocabulary, np.arange(len(vocabulary), dtype=np.int32)
-            else:
-                scanner = WordScanner(skip_symbols=read.skip_symbols if read else False)
-                scan_into(spool, opened, scanner, quiet)
-                wanted = vocabulary or VocabularyOptions()
-                made, final = choose_vocabulary(scanner, wanted, opened.options)
-            if spool.size == 0:
-                raise InputError(f"{opened.name}: the text is empty: it holds no words")
-            levels = count_spool(spool, final, options.order, len(made), memory)
-    except OSError as error:
-        raise write_error(Path(tempfile.gettempdir()), error) from None
+    with Spool(memory // 4) as spool:
+        made, final = fill_spool(spool, opened, vocabulary or VocabularyOptions(), read, quiet)
+        if spool.size == 0:
+            raise InputError(f"{opened.name}: the text is empty: it holds no words; name another")
+        levels = count_spool(spool, final, options.order, len(made), memory)
     return NgramCounts(made, apply_cutoffs(levels, options.cutoffs))
 
 
@@ -208,11 +206,20 @@ def parse_size(size: str) -> int:
             number, unit = number[:-1], 1024**power
     try:
         value = int(float(number) * unit)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise InputError(f"--memory {size}: not a size; write for example 500M or 2G") from None
     if value < 1 << 20:
         raise InputError(f"--memory {size}: at least 1M is needed")
     return value
+
+
+@contextmanager
+def temporary_room() -> Iterator[None]:
+    """A block that writes temporary files; if there is no room, their folder is named."""
+    try:
+        yield
+    except OSError as error:
+        raise write_error(Path(tempfile.gettempdir()), error) from None
 
 
 class Spool:
@@ -241,10 +248,12 @@ class Spool:
             self._spill()
 
     def _spill(self) -> None:
-        if self._file is None:
-            self._file = cast(IO[bytes], tempfile.TemporaryFile(prefix="classgram-"))
-        for part in self._parts:
-            part.tofile(self._file)
+        with temporary_room():
+            if self._file is None:
+                self._file = cast(IO[bytes], tempfile.TemporaryFile(prefix="classgram-"))
+            for part in self._parts:
+                self._file.write(part.data)
+            self._file.flush()
         self._parts.clear()
         self._held = 0
 
@@ -255,8 +264,26 @@ class Spool:
             self._parts = [whole]
             return whole
         self._spill()
-        self._file.flush()
         return np.memmap(self._file, np.int32, "r", shape=(self.size,))
+
+
+def fill_spool(
+    spool: Spool,
+    text: Text,
+    vocabulary: Vocabulary | VocabularyOptions,
+    read: ReadOptions | None,
+    quiet: bool,
+) -> tuple[Vocabulary, npt.NDArray[np.int32]]:
+    """Read a text into a spool; return its vocabulary, and the final id of every spooled one."""
+    if isinstance(vocabulary, Vocabulary):
+        scan_into(spool, text, vocabulary.scanner(read), quiet)
+        return vocabulary, np.arange(len(vocabulary), dtype=np.int32)
+    # What is wrong with the options is said before the text is read, which may take long.
+    check_vocabulary_options(vocabulary)
+    listed = None if vocabulary.words is None else read_word_list(vocabulary.words, text.options)
+    scanner = WordScanner(skip_symbols=read.skip_symbols if read else False)
+    scan_into(spool, text, scanner, quiet)
+    return choose_vocabulary(scanner, vocabulary, listed, text.options)
 
 
 def scan_into(spool: Spool, text: Text, scanner: WordScanner, quiet: bool) -> None:
@@ -354,9 +381,20 @@ def scratch_array(size: int, dtype: type[Number], memory: int) -> npt.NDArray[Nu
     """An array in memory, or in a temporary file if it is large beside the memory allowed."""
     if size * np.dtype(dtype).itemsize <= memory // 8 or size == 0:
         return np.empty(size, dtype)
-    with tempfile.TemporaryFile(prefix="classgram-") as file:
-        file.truncate(size * np.dtype(dtype).itemsize)
+    with temporary_room(), tempfile.TemporaryFile(prefix="classgram-") as file:
+        reserve(file, size * np.dtype(dtype).itemsize)
         return np.memmap(file, dtype, "r+", shape=(size,)).view(np.ndarray)
+
+
+def reserve(file: IO[bytes], size: int) -> None:
+    """Make a file so large, with room for it on the disk where the system can promise that.
+
+    Without the promise, a disk that fills up ends the process when the mapped file is written.
+    """
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, size)
+    else:
+        file.truncate(size)
 
 
 def apply_cutoffs(levels: tuple[Level, ...], cutoffs: tuple[int, ...]) -> tuple[Level, ...]:

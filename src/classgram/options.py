@@ -58,7 +58,7 @@ class CountOptions:
     """The longest n-grams to count."""
 
     cutoffs: tuple[int, ...] = ()
-    """Drop n-grams seen fewer times: a number for each order from 2 up, the last for all above."""
+    """Drop n-grams seen fewer times; given once for each order from 2 up, the last is for all above."""
 
     memory: str = "2G"
     """Memory for the sorting of n-grams; beyond it temporary files are used."""
