@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -60,7 +60,7 @@ class AdaptedModel(LanguageModel):
 
     def distribution(self, state: State) -> Floats:
         """The probability of every word of the wider vocabulary."""
-        return cast(Floats, self.model.distribution(state)[self.own] * np.exp(-self._shares))
+        return self.model.distribution(state)[self.own] * np.exp(-self._shares)
 
     def to_files(self, prefix: str = "") -> ModelFiles:
         """The model with its own vocabulary, and the map between the two."""

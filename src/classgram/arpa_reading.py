@@ -15,7 +15,7 @@ from classgram.language_model import LOG_10
 from classgram.ngram_lm import NgramModel
 from classgram.ngrams import Level, parents_of
 from classgram.options import TextOptions
-from classgram.text import open_unpacked
+from classgram.packed import open_unpacked
 from classgram.trie import BackoffTrie, LevelEstimates, assemble, link_levels
 from classgram.vocabulary import BOS, Vocabulary
 
@@ -75,13 +75,8 @@ def read_arpa(path: str | Path, text: TextOptions | None = None) -> NgramModel:
     that nothing changes.
     """
     path = Path(path)
-    try:
-        with open_unpacked(path, [0]) as file:
-            sections = read_sections(Lines(path, iter(file)))
-    except InputError:
-        raise
-    except (OSError, EOFError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
+    with open_unpacked(path, [0]) as file:
+        sections = read_sections(Lines(path, iter(file)))
     vocabulary, grams = number_words(path, sections)
     vocabulary = replace(vocabulary, text=text or TextOptions())
     closed = close_under_affixes(grams)

@@ -165,7 +165,9 @@ class MixtureModel(LanguageModel):
         weights = folder.array(prefix + "weights", np.float64, 2)
         guide = config.get("guide")
         buckets = Buckets(guide, folder.array(prefix + "edges", np.float64, 2)) if guide is not None else None
-        info = {key: config[key] for key in ("recipe", "chosen", "notes", "held_out") if key in config}
+        info = {
+            key: config[key] for key in ("recipe", "chosen", "kept", "notes", "held_out") if key in config
+        }
         model = cls(vocabulary, components, weights, buckets, windows, info)
         check_mixture(folder, model)
         return model

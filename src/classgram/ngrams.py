@@ -18,6 +18,7 @@ from classgram.kernels import counting as kernel
 from classgram.options import CountOptions, ReadOptions, TextOptions, VocabularyOptions
 from classgram.progress import human, progress
 from classgram.scanner import WordScanner
+from classgram.sentences import Sentences, sentences_from_ids
 from classgram.text import Text, read_text
 from classgram.vocabulary import (
     BOS,
@@ -162,18 +163,48 @@ def count_ngrams(
     """
     options = options or CountOptions()
     check_count_options(options)
-    if isinstance(vocabulary, Vocabulary):
-        if text is not None and text != vocabulary.text:
-            raise InputError(f"the vocabulary was made with {vocabulary.text}, not with {text}")
-        text = vocabulary.text
-    opened = open_source(source, text, read)
+    opened = open_source(source, agreed_options(vocabulary, text), read)
     memory = parse_size(options.memory)
     with Spool(memory // 4) as spool:
         made, final = fill_spool(spool, opened, vocabulary or VocabularyOptions(), read, quiet)
-        if spool.size == 0:
-            raise InputError(f"{opened.name}: the text is empty: it holds no words; name another")
         levels = count_spool(spool, final, options.order, len(made), memory)
     return NgramCounts(made, apply_cutoffs(levels, options.cutoffs))
+
+
+def read_sentences(
+    source: Source,
+    vocabulary: Vocabulary | VocabularyOptions | None = None,
+    text: TextOptions | None = None,
+    read: ReadOptions | None = None,
+    quiet: bool = True,
+) -> tuple[Vocabulary, Sentences]:
+    """Read a whole text into memory as sentences of a vocabulary, given or made from the text."""
+    opened = open_source(source, agreed_options(vocabulary, text), read)
+    with Spool(1 << 62) as spool:
+        made, final = fill_spool(spool, opened, vocabulary or VocabularyOptions(), read, quiet)
+        return made, sentences_from_ids(final[spool.ids()], EOS)
+
+
+def count_sentences(vocabulary: Vocabulary, sentences: Sentences, options: CountOptions) -> NgramCounts:
+    """Count the n-grams of sentences that are in memory."""
+    check_count_options(options)
+    memory = parse_size(options.memory)
+    with Spool(1 << 62) as spool:
+        spool.append(sentences.ids)
+        final = np.arange(len(vocabulary), dtype=np.int32)
+        levels = count_spool(spool, final, options.order, len(vocabulary), memory)
+    return NgramCounts(vocabulary, apply_cutoffs(levels, options.cutoffs))
+
+
+def agreed_options(
+    vocabulary: Vocabulary | VocabularyOptions | None, text: TextOptions | None
+) -> TextOptions | None:
+    """The text options asked for, which a given vocabulary fixes."""
+    if not isinstance(vocabulary, Vocabulary):
+        return text
+    if text is not None and text != vocabulary.text:
+        raise InputError(f"the vocabulary was made with {vocabulary.text}, not with {text}")
+    return vocabulary.text
 
 
 def open_source(source: Source, text: TextOptions | None, read: ReadOptions | None) -> Text:
@@ -292,6 +323,8 @@ def scan_into(spool: Spool, text: Text, scanner: WordScanner, quiet: bool) -> No
         for chunk in text.chunks():
             spool.append(scanner.feed(chunk))
             report(text.consumed[0], f"{human(spool.size)} words")
+    if spool.size == 0:
+        raise InputError(f"{text.name}: the text is empty: it holds no words; name another")
 
 
 def count_spool(

@@ -64,7 +64,7 @@ class CountOptions:
     """Memory for the sorting of n-grams; beyond it temporary files are used."""
 
 
-Recipe = Literal["class", "backoff", "katz", "kneser-ney"]
+Recipe = Literal["mixture", "class", "backoff", "katz", "kneser-ney"]
 Smoothing = Literal["kneser-ney", "interpolated", "paper"]
 
 
@@ -72,8 +72,8 @@ Smoothing = Literal["kneser-ney", "interpolated", "paper"]
 class ModelOptions:
     """Which language model is trained."""
 
-    recipe: Recipe = "kneser-ney"
-    """Modified Kneser-Ney, the paper's back-off, Katz, or a class model."""
+    recipe: Recipe = "mixture"
+    """A mixture of word and class models, or one of modified Kneser-Ney, the paper's back-off, Katz, class."""
 
     order: int | None = None
     """The longest n-grams; by default 5 (Kneser-Ney, tied classes), 3, or that of other classes."""
@@ -86,6 +86,26 @@ class ModelOptions:
 
     memory: str = "2G"
     """Memory for the sorting of n-grams; beyond it temporary files are used."""
+
+
+@dataclass(frozen=True, slots=True)
+class MixtureOptions:
+    """How a mixture is made."""
+
+    cache: bool = False
+    """Let the mixture adapt to the text it scores: what was said before is likely to be said again."""
+
+    fast: bool = False
+    """Keep only the few components that help most for the time they take."""
+
+    effort: Literal["low", "normal", "high"] = "normal"
+    """How hard the classes are searched for."""
+
+    seed: int = 0
+    """The seed of everything random."""
+
+    threads: int | None = None
+    """Threads to use (all cores)."""
 
 
 @dataclass(frozen=True, slots=True)

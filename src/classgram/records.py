@@ -1,26 +1,14 @@
 """Text line by line as it stands in its files, for commands that give back what they read."""
 
-import gzip
 import json
-import lzma
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from classgram.errors import InputError
 from classgram.options import ReadOptions
-from classgram.text import (
-    BYTE_ORDER_MARK,
-    PACKED,
-    broken,
-    find_files,
-    json_field,
-    open_unpacked,
-    parquet_strings,
-    valid,
-)
+from classgram.packed import PACKED, display_name, open_unpacked
+from classgram.text import BYTE_ORDER_MARK, find_files, json_field, parquet_strings, valid
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +22,17 @@ class Record:
 def read_records(paths: Iterable[str | Path], read: ReadOptions) -> Iterator[Record]:
     """Every line of the files in order, blank ones too; of .jsonl and .parquet files a field."""
     for path in find_files(tuple(paths)):
-        name = str(path) if str(path) != "-" else "standard input"
         kind = path.suffix.lower()
         if kind == ".parquet":
             yield from (Record(text, {read.field: text}) for text in parquet_strings(path, read.field))
             continue
         stem = path.stem.lower() if kind in PACKED else path.name.lower()
-        try:
-            yield from file_records(path, name, stem.endswith((".jsonl", ".ndjson")), read)
-        except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
-            raise broken(name, kind, error) from None
-        except OSError as error:
-            raise InputError(f"{name}: cannot be read: {error.strerror or error}") from None
+        yield from file_records(path, stem.endswith((".jsonl", ".ndjson")), read)
 
 
-def file_records(path: Path, name: str, is_json: bool, read: ReadOptions) -> Iterator[Record]:
+def file_records(path: Path, is_json: bool, read: ReadOptions) -> Iterator[Record]:
     """One file's lines."""
+    name = display_name(path)
     offset = 0
     with open_unpacked(path, [0]) as file:
         for number, line in enumerate(file, start=1):
