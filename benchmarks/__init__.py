@@ -1,0 +1,1 @@
+"""Measurements: ``python -m benchmarks`` prints one table and writes JSON."""

@@ -42,7 +42,12 @@ def test_blocks_of_any_size_give_the_same_levels(text: str, order: int, block: i
     ids = whole.vocabulary.encode(text_from_strings([text])).ids
     size = len(whole.vocabulary)
     parts = [
-        ngrams.count_block(ids[max(0, start - order + 1) : start + block], min(start, order - 1), order, size)
+        ngrams.count_block(
+            np.append(ids[max(0, start - order + 1) : start + block], ids[:1]),
+            min(start, order - 1),
+            order,
+            size,
+        )
         for start in range(0, ids.size, block)
     ]
     merged = parts[0]

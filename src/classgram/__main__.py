@@ -2,16 +2,31 @@
 
 import signal
 import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cyclopts import App
+
+COMMANDS = ("counting",)
+"""The modules of ``classgram.cli`` that hold commands."""
+
+
+def load_commands() -> "App":
+    """The application with every command registered."""
+    for name in COMMANDS:
+        import_module(f"classgram.cli.{name}")
+    from classgram.cli.app import app
+
+    return app
 
 
 def main() -> None:
     """Run the command line."""
-    from classgram.cli import counting
-    from classgram.cli.app import app, run, terminate
+    from classgram.cli.app import run, terminate
 
-    del counting
     signal.signal(signal.SIGTERM, terminate)
-    sys.exit(run(app))
+    sys.exit(run(load_commands()))
 
 
 if __name__ == "__main__":

@@ -303,8 +303,11 @@ def count_spool(
     runs: list[tuple[int, tuple[Level, ...]]] = []
     for start in range(0, ids.size, block):
         carry = min(start, order - 1)
-        part = final[ids[start - carry : start + block]]
-        runs.append((1, count_block(part, carry, order, size)))
+        part = ids[start - carry : start + block]
+        # One more place, for the virtual <s>.
+        mapped = np.empty(part.size + 1, np.int32)
+        np.take(final, part, out=mapped[:-1], mode="clip")
+        runs.append((1, count_block(mapped, carry, order, size)))
         # Equal weights merge at once, as in a binary counter: every n-gram is copied few times.
         while len(runs) > 1 and runs[-1][0] == runs[-2][0]:
             runs[-2:] = [merge_runs(runs[-2], runs[-1], memory)]
@@ -316,11 +319,13 @@ def count_spool(
 def count_block(ids: npt.NDArray[np.int32], carry: int, order: int, size: int) -> tuple[Level, ...]:
     """The levels of a block of ids; its first ``carry`` ids are context from the block before.
 
-    A last, virtual position stands for the <s> before every sentence. The n-grams of an order are
-    sorted as (n-gram one shorter that ends just before, word); their ids are prefixes of the next.
+    The last of ``ids`` is overwritten: it stands for the <s> before all sentences. The n-grams of an
+    order are sorted as (n-gram one shorter that ends just before, word), and their ids are the
+    prefixes of the next order.
     """
-    total = ids.size
-    ids = frozen(np.append(ids, np.int32(BOS)))
+    total = ids.size - 1
+    ids[total] = BOS
+    ids = frozen(ids)
     counts = np.bincount(ids[carry:total], minlength=size).astype(np.int64)
     levels = [first_level(counts)]
     parents = np.empty(ids.size, np.int32)

@@ -28,6 +28,7 @@ class WordScanner:
         blank_lines: bool = False,
     ) -> None:
         self._state = np.zeros(kernel.STATE_SIZE, np.int64)
+        self._out = np.empty(0, np.int32)
         self._table = empty_table(max(words.count(b"\n"), 1024), max(2 * len(words), 1 << 14))
         self._rules = kernel.Rules(kernel.ALLOW, 1, 0)
         self.feed(Chunk(words, "vocabulary", 1))
@@ -42,7 +43,9 @@ class WordScanner:
         state[kernel.POSITION] = 0
         state[kernel.WRITTEN] = 0
         data = frozen(np.frombuffer(chunk.data, np.uint8))
-        out = np.empty(data.size + 1, np.int32)
+        if self._out.size <= data.size:
+            self._out = np.empty(data.size + 1, np.int32)
+        out = self._out
         while True:
             kernel.scan(data, self._table, self._rules, out, state)
             if state[kernel.STATUS] == kernel.DONE:
@@ -82,12 +85,10 @@ class WordScanner:
         """How often each word was met, by id; for </s>, the number of sentences."""
         return self._table.counts[: self.types]
 
-    def words(self, ids: npt.NDArray[np.int64]) -> list[bytes]:
-        """The words with these ids."""
-        letters = self._table.letters[: self._state[kernel.BYTES]].tobytes()
-        ends = self._table.ends
-        starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
-        return [letters[starts[word] : ends[word]] for word in ids]
+    def words(self, ids: npt.NDArray[np.int64]) -> bytes:
+        """The words with these ids, each ended by a line end."""
+        out = np.empty(int(self._state[kernel.BYTES]) + ids.size, np.uint8)
+        return out[: kernel.gather_words(self._table, frozen(ids), out)].tobytes()
 
 
 def empty_table(types: int, letters: int) -> kernel.WordTable:

@@ -162,20 +162,20 @@ def choose_vocabulary(
     counts = scanner.counts
     # Stable: words of one frequency stay in the order of their first appearance.
     order = np.argsort(-counts[len(SYMBOLS) :], kind="stable") + len(SYMBOLS)
-    unseen: list[bytes] = []
+    unseen = b""
     if listed is not None:
         wanted = set(listed) - {symbol.encode() for symbol in SYMBOLS}
-        seen = scanner.words(order)
+        seen = scanner.words(order).split(b"\n")
         chosen = [index for index, word in enumerate(seen) if word in wanted]
-        unseen_words = wanted - {seen[index] for index in chosen}
-        unseen = [word for word in dict.fromkeys(listed) if word in unseen_words]
+        missing = wanted - {seen[index] for index in chosen}
+        unseen = b"".join(word + b"\n" for word in dict.fromkeys(listed) if word in missing)
         order = order[chosen]
     order = order[counts[order] >= options.min_count][: options.vocabulary_size]
     final = np.full(scanner.types, UNK, np.int32)
     final[: len(SYMBOLS)] = np.arange(len(SYMBOLS))
     final[order] = np.arange(len(SYMBOLS), len(SYMBOLS) + order.size)
-    words = [*(symbol.encode() for symbol in SYMBOLS), *scanner.words(order), *unseen, b""]
-    return Vocabulary(b"\n".join(words), text), final
+    symbols = "\n".join((*SYMBOLS, "")).encode()
+    return Vocabulary(symbols + scanner.words(order) + unseen, text), final
 
 
 def check_vocabulary_options(options: VocabularyOptions) -> None:

@@ -26,6 +26,10 @@ _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _BYTE = np.uint64(8)
 _HALF = np.uint64(32)
+_BELOW_33 = np.uint64(0x2121212121212121)
+_TOP_BITS = np.uint64(0x8080808080808080)
+# Times 1 << 8k, its top byte is k.
+_COUNT_BYTES = np.uint64(0x0001020304050607)
 
 
 class WordTable(NamedTuple):
@@ -120,6 +124,57 @@ def insert_word(
 
 
 @kernel
+def eight_bytes(data: npt.NDArray[np.uint8], position: np.uint64) -> np.uint64:
+    """The eight bytes from a position on, the first one lowest; compiles to one load."""
+    return (
+        np.uint64(data[position])
+        | np.uint64(data[position + np.uint64(1)]) << np.uint64(8)
+        | np.uint64(data[position + np.uint64(2)]) << np.uint64(16)
+        | np.uint64(data[position + np.uint64(3)]) << np.uint64(24)
+        | np.uint64(data[position + np.uint64(4)]) << np.uint64(32)
+        | np.uint64(data[position + np.uint64(5)]) << np.uint64(40)
+        | np.uint64(data[position + np.uint64(6)]) << np.uint64(48)
+        | np.uint64(data[position + np.uint64(7)]) << np.uint64(56)
+    )
+
+
+@kernel
+def read_word(data: npt.NDArray[np.uint8], position: int) -> tuple[np.uint64, int | np.int64]:
+    """A word's key and its end; the word begins at the position.
+
+    Eight bytes are looked at together: the lowest byte below 33 is found by a subtraction that
+    borrows into its top bit, and is the word's end if it is a separator and no other control byte.
+    """
+    size = data.size
+    if position + 8 <= size:
+        key = eight_bytes(data, np.uint64(position))
+        low = (key - _BELOW_33) & ~key & _TOP_BITS
+        if low != _ZERO:
+            bit = low & (~low + _ONE)
+            length = ((bit >> np.uint64(7)) * _COUNT_BYTES) >> np.uint64(56)
+            byte = data[np.uint64(position) + length]
+            if byte == 32 or (byte >= 9 and byte <= 13):
+                return key & ((bit >> np.uint64(7)) - _ONE), position + np.int64(length)
+    key = _ZERO
+    shift = _ZERO
+    end = position
+    while end < size and end < position + 8:
+        byte = data[end]
+        if byte == 32 or (byte >= 9 and byte <= 13):
+            return key, end
+        key |= np.uint64(byte) << shift
+        shift += _BYTE
+        end += 1
+    while end < size:
+        byte = data[end]
+        if byte == 32 or (byte >= 9 and byte <= 13):
+            break
+        key = (key ^ (key >> _HALF) ^ np.uint64(byte)) * _PRIME
+        end += 1
+    return key, end
+
+
+@kernel
 def scan(
     data: npt.NDArray[np.uint8],
     table: WordTable,
@@ -150,25 +205,7 @@ def scan(
         if byte == 32 or (byte >= 9 and byte <= 13):
             position += 1
             continue
-        key = _ZERO
-        shift = _ZERO
-        end = position
-        stop = min(position + 8, size)
-        inside = True
-        while end < stop:
-            byte = data[end]
-            if byte <= 32 and (byte == 32 or (byte >= 9 and byte <= 13)):
-                inside = False
-                break
-            key |= np.uint64(byte) << shift
-            shift += _BYTE
-            end += 1
-        while inside and end < size:
-            byte = data[end]
-            if byte <= 32 and (byte == 32 or (byte >= 9 and byte <= 13)):
-                break
-            key = (key ^ (key >> _HALF) ^ np.uint64(byte)) * _PRIME
-            end += 1
+        key, end = read_word(data, position)
         place = find_place(table, key, data, position, end - position)
         entry = table.slots[2 * place + 1]
         if entry != _ZERO:
@@ -212,3 +249,19 @@ def rehash(old: npt.NDArray[np.uint64], slots: npt.NDArray[np.uint64]) -> None:
                 place = (place + 1) & (places - 1)
             slots[2 * place] = old[2 * k]
             slots[2 * place + 1] = old[2 * k + 1]
+
+
+@kernel
+def gather_words(table: WordTable, order: npt.NDArray[np.int64], out: npt.NDArray[np.uint8]) -> int:
+    """Write the words with the given ids one after another, each ended by a line end."""
+    written = 0
+    for word in order:
+        start = np.int64(0)
+        if word > 0:
+            start = table.ends[word - 1]
+        for k in range(start, table.ends[word]):
+            out[written] = table.letters[k]
+            written += 1
+        out[written] = 10
+        written += 1
+    return written

@@ -1,0 +1,38 @@
+"""Runs the examples of the README, the docs and the docstrings as tests."""
+
+import os
+from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
+from pathlib import Path
+
+from sybil import Sybil
+from sybil.parsers.doctest import DocTestParser
+from sybil.parsers.markdown import PythonCodeBlockParser
+
+ROOT = Path(__file__).parent
+
+
+def in_scratch(namespace: dict[str, object]) -> None:
+    """Let examples write files in a folder of their own."""
+    import tempfile
+
+    namespace["_home"] = Path.cwd()
+    folder = tempfile.mkdtemp(prefix="classgram-docs-")
+    os.chdir(folder)
+
+
+def back_home(namespace: dict[str, object]) -> None:
+    """Return from the examples' folder."""
+    os.chdir(str(namespace["_home"]))
+
+
+_markdown = Sybil(
+    parsers=[PythonCodeBlockParser(doctest_optionflags=ELLIPSIS | NORMALIZE_WHITESPACE)],
+    patterns=["README.md", "docs/*.md", "docs/recipes/*.md"],
+    setup=in_scratch,
+    teardown=back_home,
+)
+_docstrings = Sybil(
+    parsers=[DocTestParser(ELLIPSIS | NORMALIZE_WHITESPACE)],
+    patterns=["src/classgram/*.py", "src/classgram/**/*.py"],
+)
+pytest_collect_file = (_markdown + _docstrings).pytest()
