@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from classgram.cli.app import app, run
+from classgram.__main__ import load_commands
+from classgram.cli.app import run
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 
@@ -27,6 +28,8 @@ Command = Callable[..., Result]
 
 def in_process(capsys: pytest.CaptureFixture[str]) -> Command:
     """A function that runs a command in this process."""
+
+    app = load_commands()
 
     def command(*words: str | Path) -> Result:
         capsys.readouterr()

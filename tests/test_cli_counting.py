@@ -12,12 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from classgram.cli import counting as counting_commands
 from classgram.folders import lock
 from classgram.ngrams import NgramCounts
 from tests.command import Command, environment, in_process, in_shell, program
-
-assert counting_commands  # the import enters the commands
 
 TEXT = "the cat saw the dog .\na dog saw the cat .\n"
 

@@ -19,14 +19,14 @@ app = App(
     version=__version__,
     help="Learn word classes from text and build class-based n-gram language models.",
     version_flags=["--version"],
-    # As plain text <s> is not taken for mark-up.
+    # Help texts speak of <s> and <unk>, which a reader of mark-up would swallow.
     help_format="plaintext",
+    default_parameter=Parameter(negative=()),
     # All errors end in ``run``, and results are printed by the commands themselves.
     exit_on_error=False,
     print_error=False,
     suppress_keyboard_interrupt=False,
     result_action="return_value",
-    default_parameter=Parameter(negative=()),
 )
 
 Flat = Parameter(name="*")
