@@ -109,3 +109,94 @@ class GenerateOptions:
 
     unknown: bool = False
     """Let <unk> be drawn, too."""
+Shape = Literal["tied", "joint", "positional", "predictive"]
+Criterion = Literal["ml", "loo"]
+Effort = Literal["low", "normal", "high"]
+Engine = Literal["local", "ray"]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOptions:
+    """What is clustered, into how many classes, and by which criterion."""
+
+    classes: int | Literal["auto"] = "auto"
+    """The number of word classes, or auto: the number that leaving-one-out likes best."""
+
+    context_classes: int | None = None
+    """The number of context classes where contexts have classes of their own; as many as word classes."""
+
+    contexts: int | None = None
+    """Joint contexts of two words and more: how many of the most frequent are told apart (all)."""
+
+    criterion: Criterion = "ml"
+    """Maximum likelihood (ml) or leaving-one-out (loo)."""
+
+    shape: Shape = "tied"
+    """One set of classes (tied), others for contexts (joint), or no classes of contexts (predictive)."""
+
+    order: int = 2
+    """The length of the n-grams: contexts are order - 1 words."""
+
+    discount: float | Literal["estimate"] = 0.75
+    """The discount b of leaving-one-out, or estimate: renewed between sweeps."""
+
+    move_min_count: int | None = None
+    """Words seen fewer times stay where they started; 1, or 2 under leaving-one-out."""
+
+    pins: tuple[str, ...] = ("<s>", "</s>")
+    """Words with classes of their own that no other word may join."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How the best classes are searched for."""
+
+    start: str = "frequency"
+    """frequency, round-robin, random, or a class file or folder to start from."""
+
+    seed: int = 0
+    """The seed of everything random."""
+
+    sweeps: int | None = None
+    """Stop after this many sweeps even where words still move."""
+
+    effort: Effort = "low"
+    """low: until no word moves; normal and high: anneal first, for better classes in more time."""
+
+    batch: int | None = None
+    """Words whose best classes are found together before any is moved; 1 is the plain algorithm."""
+
+    heuristic: bool = False
+    """Try only the classes that the heuristic selects."""
+
+    targets: int = 10
+    """Classes that the heuristic selects for a word (t)."""
+
+    neighbours: int = 5
+    """Most frequent neighbour classes that the heuristic compares (h)."""
+
+    renew: int = 1000
+    """Moves after which the heuristic renews all its lists (u)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a run is executed: it never changes the result."""
+
+    threads: int | None = None
+    """Threads to use (all cores)."""
+
+    time_limit: float | None = None
+    """Stop after this many seconds of clustering and keep the best so far."""
+
+    checkpoint_every: float = 60.0
+    """Seconds between checkpoints; there is one after every sweep, too."""
+
+    resume: bool = False
+    """Continue an interrupted run from its last checkpoint."""
+
+    engine: Engine = "local"
+    """Where the work is done: in this process, or by Ray workers."""
+
+    address: str | None = None
+    """The address of a running Ray cluster."""

@@ -1,0 +1,455 @@
+"""Exchange clustering: sweeps over all elements, each put where the criterion is highest.
+
+The search ends when a whole sweep moves nothing. Between whole sweeps it looks only at elements that
+came close to moving when they were last looked at; the last sweep is always a whole one, so that a
+converged result is a local optimum, certified.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from classgram.checkpoint import Checkpoints, check_maps, search_identity, state_arrays
+from classgram.class_number import choose_class_number
+from classgram.criteria import Criterion, LeavingOneOut, choose_criterion, estimated_discount
+from classgram.engine import Engine, LocalEngine
+from classgram.errors import InputError
+from classgram.kernels.proposals import NOISE_VALUES, ONCE, Rule
+from classgram.ngrams import NgramCounts
+from classgram.options import ClusterOptions, RunOptions, SearchOptions
+from classgram.partition import Partition
+from classgram.placement import place_uncounted
+from classgram.progress import Report, silent
+from classgram.state import State
+from classgram.task import Task, class_numbers, make_task, start_state, state_from_maps
+
+SMALLEST_GAIN = 1e-9
+"""A move must gain more than this share of |F|."""
+
+LARGEST_BATCH = 512
+SWEEP_ROUNDS = 16
+"""Rounds hold one sixteenth of the elements, up to the largest batch: larger ones gain nothing."""
+
+RESTLESS = 0.5
+"""Elements whose slack is below this, times the root of their count, are looked at again soon."""
+
+ANNEALING_SWEEPS = {"low": 0, "normal": 12, "high": 60}
+HOTTEST = 3.0
+"""The first temperature of annealing, in roots of an element's count."""
+
+CHUNK_SECONDS = 0.25
+"""Kernels return at least this often, so that a limit or Ctrl-C is noticed."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What one sweep did."""
+
+    sweep: int
+    moved: int
+    F: float
+    seconds: float
+    kind: str
+    """whole, restless (only elements that came close to moving) or annealing."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """Classes, and how they were found."""
+
+    partition: Partition
+    criterion: str
+    F: float
+    converged: bool
+    """Whether a whole exact sweep found no better place for any element."""
+    ended: str
+    """converged, sweeps, time limit or interrupted."""
+    sweeps: tuple[Sweep, ...]
+    tokens: int
+    notes: tuple[str, ...] = ()
+    curve: tuple[tuple[int, float], ...] = ()
+    """The numbers of classes tried by ``auto`` with their leaving-one-out criterion."""
+
+    def history(self) -> dict[str, Any]:
+        """Give the record that history.json holds."""
+        partition = self.partition
+        pinned = partition.class_count - partition.numbers[-1]
+        record: dict[str, Any] = {
+            "criterion": self.criterion,
+            "F": self.F,
+            "classes": partition.numbers[-1],
+            "context_classes": partition.numbers[0],
+            "pinned": pinned,
+            "converged": self.converged,
+            "ended": self.ended,
+            "sweeps": [
+                {
+                    "sweep": sweep.sweep,
+                    "moved": sweep.moved,
+                    "F": sweep.F,
+                    "seconds": round(sweep.seconds, 6),
+                    "kind": sweep.kind,
+                }
+                for sweep in self.sweeps
+            ],
+            "tokens": self.tokens,
+            "types": len(partition.vocabulary),
+        }
+        if self.curve:
+            record["curve"] = [{"classes": number, "F": value} for number, value in self.curve]
+        return record
+
+    def save(self, path: str | Path) -> None:
+        """Write the classes and their history as a folder."""
+        self.partition.save(path, self.history())
+
+
+class Stopped(Exception):
+    """The search must end here; the message says why."""
+
+
+@dataclass
+class Search:
+    """A search under way: the state, and where in which sweep it is."""
+
+    task: Task
+    options: SearchOptions
+    state: State
+    engine: Engine
+    batch: int
+    deadline: float | None = None
+    checkpoints: Checkpoints | None = None
+    checkpoint_every: float = 60.0
+    report: Report = silent
+    sweeps: list[Sweep] = field(default_factory=list)
+    cursor: dict[str, Any] = field(default_factory=dict)
+    elements: list[npt.NDArray[np.int32]] = field(default_factory=list)
+    noise: npt.NDArray[np.float32] = field(default_factory=lambda: np.zeros(1, np.float32))
+    best: tuple[float, tuple[npt.NDArray[np.int32], ...]] | None = None
+    """The highest F so far and its classes, where F may fall on the way."""
+    _saved: float = field(default_factory=time.monotonic)
+    _rate: float = 2000.0
+
+    def run(self) -> str:
+        """Sweep until nothing moves or a limit is reached; give the reason of the end."""
+        try:
+            while True:
+                if not self.cursor.get("open"):
+                    limit = self.options.sweeps
+                    if limit is not None and len(self.sweeps) >= limit:
+                        return "sweeps"
+                    kind = self._next_kind()
+                    if kind is None:
+                        return "converged"
+                    self._open_sweep(kind)
+                self._finish_sweep()
+        except Stopped as reason:
+            return str(reason)
+        except KeyboardInterrupt:
+            return "interrupted"
+
+    def _next_kind(self) -> str | None:
+        """Give the kind of the next sweep, or None where the search has converged."""
+        if len(self.sweeps) < ANNEALING_SWEEPS[self.options.effort]:
+            return "annealing"
+        last = self.sweeps[-1] if self.sweeps else None
+        if last is None or last.kind == "annealing":
+            return "whole"
+        if last.kind == "whole":
+            if last.moved == 0:
+                return "whole" if self._better_discount() else None
+            return "restless" if self.fast else "whole"
+        return "restless" if last.moved > 0 else "whole"
+
+    @property
+    def fast(self) -> bool:
+        """Whether sweeps over restless elements come between whole ones: not in the plain algorithm."""
+        return self.batch > 1 and self.options.sweeps is None
+
+    def _better_discount(self) -> bool:
+        """Estimate the discount again, and say whether F rises with it."""
+        criterion = self.state.criterion
+        if self.task.options.discount != "estimate" or not isinstance(criterion, LeavingOneOut):
+            return False
+        before = self.state.value()
+        once = int(self.state.sides[0].problem.numbers[ONCE])
+        discount = estimated_discount(once, self.state.seen_twice())
+        total = self.task.events.total
+        self.state.use_criterion(LeavingOneOut(discount), total)
+        if self.state.value() > before + SMALLEST_GAIN * abs(before):
+            return True
+        self.state.use_criterion(criterion, total)
+        return False
+
+    def _open_sweep(self, kind: str) -> None:
+        """Begin a sweep: choose its elements and fix its threshold."""
+        value = self.state.value()
+        self._keep_best(value)
+        self.elements = [self._chosen(number, kind) for number in range(len(self.state.sides))]
+        self.cursor = {
+            "open": True,
+            "kind": kind,
+            "side": 0,
+            "position": 0,
+            "moved": 0,
+            "threshold": SMALLEST_GAIN * abs(value),
+            "seconds": 0.0,
+        }
+
+    def _chosen(self, number: int, kind: str) -> npt.NDArray[np.int32]:
+        """Give the elements of one side that a sweep looks at, in order."""
+        side = self.state.sides[number]
+        if kind != "restless":
+            return side.movable
+        problem = side.problem
+        sizes = problem.sizes[side.movable].sum(axis=1)
+        restless = problem.slacks[side.movable] < RESTLESS * np.sqrt(sizes + 1.0)
+        return side.movable[restless]
+
+    def _finish_sweep(self) -> None:
+        """Go through the rest of the open sweep, and record it."""
+        cursor = self.cursor
+        while cursor["side"] < len(self.state.sides):
+            elements = self.elements[cursor["side"]]
+            while cursor["position"] < elements.size:
+                self._step(elements)
+                self._look_up()
+            cursor["side"] += 1
+            cursor["position"] = 0
+        value = self.state.value()
+        self._keep_best(value)
+        number = len(self.sweeps) + 1
+        self.sweeps.append(
+            Sweep(number, cursor["moved"], value, cursor["seconds"], cursor["kind"])
+        )
+        self.cursor = {"open": False}
+        self._save_checkpoint()
+
+    def _keep_best(self, value: float) -> None:
+        """Remember the best classes so far; only annealing can lose them."""
+        if ANNEALING_SWEEPS[self.options.effort] and (self.best is None or value > self.best[0]):
+            self.best = (value, tuple(np.array(classes) for classes in self.state.maps))
+
+    def _step(self, elements: npt.NDArray[np.int32]) -> None:
+        """Work on some rounds of the open sweep."""
+        cursor = self.cursor
+        started = time.perf_counter()
+        rounds = max(int(self._rate * CHUNK_SECONDS) // self.batch, 1)
+        first = cursor["position"]
+        part = elements[first : first + rounds * self.batch]
+        cursor["moved"] += self.engine.rounds(self.state, cursor["side"], part, self._rule())
+        # Advanced at once after the work, so that Ctrl-C finds state and cursor in step.
+        cursor["position"] = first + part.size
+        seconds = time.perf_counter() - started
+        cursor["seconds"] += seconds
+        self._rate = part.size / max(seconds, 1e-6)
+
+    def _rule(self) -> Rule:
+        """Give the rule of the open sweep."""
+        cursor = self.cursor
+        threshold, temperature, number = cursor["threshold"], 0.0, len(self.sweeps)
+        if cursor["kind"] == "annealing":
+            last = ANNEALING_SWEEPS[self.options.effort]
+            temperature = HOTTEST * (last - number) / last
+            threshold = 0.0
+        # A seed for every sweep and side; the kernel mixes in the element.
+        seed = (self.options.seed * 1009 + number) * 2 + int(cursor["side"])
+        return Rule(self.batch, threshold, temperature, seed, self.noise)
+
+    def _look_up(self) -> None:
+        """Report, save when it is time, and stop at the time limit."""
+        cursor = self.cursor
+        last = self.sweeps[-1] if self.sweeps else None
+        note = f"sweep {len(self.sweeps) + 1}, {cursor['moved']:,} moved"
+        if last is not None:
+            bits = -last.F / self.task.events.total / np.log(2)
+            note += f", F {last.F:,.0f}, {bits:.4f} bits a word"
+        total = sum(part.size for part in self.elements)
+        done = sum(part.size for part in self.elements[: cursor["side"]]) + cursor["position"]
+        self.report(min(done, total), note)
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise Stopped("time limit")
+        if time.monotonic() - self._saved > self.checkpoint_every:
+            self._save_checkpoint()
+
+    def _save_checkpoint(self) -> None:
+        """Leave everything that is needed to go on from here."""
+        self._saved = time.monotonic()
+        if self.checkpoints is None:
+            return
+        arrays = state_arrays(self.state)
+        for number, elements in enumerate(self.elements):
+            arrays[f"elements-{number}"] = elements
+        if self.best is not None:
+            arrays |= {f"best-{i}": classes for i, classes in enumerate(self.best[1])}
+        cursor = {
+            **self.cursor,
+            "best": None if self.best is None else self.best[0],
+            "discount": self.state.criterion.discount,
+            "sweeps": [[s.sweep, s.moved, s.F, s.seconds, s.kind] for s in self.sweeps],
+        }
+        self.checkpoints.write(cursor, arrays)
+
+    def restore(self, cursor: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> None:
+        """Go on from a checkpoint, whose classes the state has already."""
+        for number, side in enumerate(self.state.sides):
+            side.problem.slacks[:] = arrays[f"slacks-{number}"]
+        self.sweeps = [Sweep(*row) for row in cursor.pop("sweeps")]
+        self.elements = [
+            arrays[f"elements-{number}"]
+            for number in range(len(self.state.sides))
+            if f"elements-{number}" in arrays
+        ]
+        value = cursor.pop("best")
+        if value is not None:
+            maps = tuple(arrays[f"best-{i}"] for i in range(len(self.state.maps)))
+            self.best = (value, maps)
+        self.cursor = cursor
+
+
+def gumbel_noise(seed: int, width: int) -> npt.NDArray[np.float32]:
+    """Give Gumbel noise for rows of a width, starting anywhere."""
+    values = np.random.default_rng(seed).gumbel(size=NOISE_VALUES).astype(np.float32)
+    return np.concatenate([values, np.resize(values, width)])
+
+
+def default_batch(elements: int) -> int:
+    """Give the size of a round: it decides the result, so it depends on the task alone."""
+    return max(1, min(LARGEST_BATCH, elements // SWEEP_ROUNDS))
+
+
+def exchange(
+    counts: NgramCounts,
+    options: ClusterOptions | None = None,
+    search: SearchOptions | None = None,
+    run: RunOptions | None = None,
+    checkpoint: Path | None = None,
+    report: Report = silent,
+) -> Result:
+    """Cluster the words of a text, and its contexts where they have classes of their own.
+
+    Interrupted (time limit, Ctrl-C), it still gives the best classes so far and says so.
+    """
+    options, search, run = options or ClusterOptions(), search or SearchOptions(), run or RunOptions()
+    check_search(search, run)
+    task = make_task(counts, options)
+    deadline = None if run.time_limit is None else time.monotonic() + run.time_limit
+    with LocalEngine(run.threads) as engine:
+        curve: tuple[tuple[int, float], ...] = ()
+        classes = options.classes
+        if classes == "auto":
+            classes, curve = choose_class_number(task, climber(engine, deadline), report)
+        under_way, notes = prepare(task, search, classes, engine, (checkpoint, run.resume))
+        under_way.deadline = deadline
+        under_way.checkpoint_every = run.checkpoint_every
+        under_way.report = report
+        ended = under_way.run()
+    return finish(under_way, ended, notes, curve)
+
+
+def check_search(search: SearchOptions, run: RunOptions) -> None:
+    """Refuse numbers that make no sense."""
+    for name, number, least in (
+        ("--sweeps", search.sweeps, 0),
+        ("--batch", search.batch, 1),
+        ("--targets", search.targets, 1),
+        ("--neighbours", search.neighbours, 1),
+        ("--renew", search.renew, 1),
+        ("--threads", run.threads, 1),
+        ("--seed", search.seed, 0),
+    ):
+        if number is not None and number < least:
+            raise InputError(f"{name} must be {least} or more, not {number}")
+    if run.time_limit is not None and run.time_limit < 0:
+        raise InputError("--time-limit must be 0 or more seconds")
+
+
+def prepare(
+    task: Task,
+    options: SearchOptions,
+    classes: int,
+    engine: Engine,
+    saved: tuple[Path | None, bool],
+) -> tuple[Search, list[str]]:
+    """Give a search at its start, or where its last checkpoint left it."""
+    numbers = class_numbers(task, classes)
+    criterion: Criterion = choose_criterion(task.options)
+    path, resume = saved
+    checkpoints = Checkpoints(path, search_identity(task, options)) if path is not None else None
+    restored = None
+    notes: list[str] = []
+    if resume and checkpoints is not None and checkpoints.path.exists():
+        cursor, arrays = checkpoints.read()
+        check_maps(checkpoints.path, arrays, numbers, task)
+        if criterion.discount > 0:
+            criterion = LeavingOneOut(float(cursor.pop("discount")))
+        else:
+            cursor.pop("discount")
+        maps = tuple(arrays[f"map-{i}"] for i in range(len(numbers)))
+        state = state_from_maps(task, criterion, maps, numbers)
+        restored = (cursor, arrays)
+    else:
+        if resume:
+            notes.append("there is no checkpoint to resume from: the run starts at its beginning")
+        state, mended = start_state(task, criterion, numbers, options)
+        notes += mended
+    movable = max(side.movable.size for side in state.sides)
+    batch = options.batch or default_batch(movable)
+    noise = np.zeros(1, np.float32)
+    if ANNEALING_SWEEPS[options.effort]:
+        noise = gumbel_noise(options.seed, max(s.problem.table.cells.shape[1] for s in state.sides))
+    search = Search(task, options, state, engine, batch, checkpoints=checkpoints, noise=noise)
+    if restored is not None:
+        search.restore(*restored)
+    return search, notes
+
+
+def climber(engine: Engine, deadline: float | None) -> Callable[[Task, State, int], State]:
+    """Give a function that improves a state by some sweeps, for the choice of the class number."""
+
+    def climb(task: Task, state: State, sweeps: int) -> State:
+        batch = default_batch(max(side.movable.size for side in state.sides))
+        search = Search(task, SearchOptions(sweeps=sweeps), state, engine, batch, deadline)
+        search.run()
+        return state
+
+    return climb
+
+
+def finish(
+    search: Search, ended: str, notes: list[str], curve: tuple[tuple[int, float], ...]
+) -> Result:
+    """Give the result of a search that has ended, elements without counts placed."""
+    task, state = search.task, search.state
+    if search.best is not None and search.best[0] > state.value():
+        state = state_from_maps(task, state.criterion, search.best[1], state.numberings)
+        ended = "annealing" if ended == "converged" else ended
+    maps = place_uncounted(task, state)
+    numbers = tuple(numbering.candidates for numbering in state.numberings)
+    counts = task.sizes if not task.tied else (np.array(task.counts.levels[0].counts),)
+    partition = Partition(
+        task.options.shape,
+        task.options.order,
+        task.counts.vocabulary,
+        maps,
+        numbers,
+        tuple(np.ascontiguousarray(count, np.int64) for count in counts),
+        task.contexts,
+    )
+    return Result(
+        partition,
+        task.options.criterion,
+        state.value(),
+        ended == "converged",
+        ended,
+        tuple(search.sweeps),
+        task.events.total,
+        tuple(notes),
+        curve,
+    )
+

@@ -1,0 +1,145 @@
+"""Where a search starts: by frequency, in turn, at random, or from classes found earlier."""
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from classgram.errors import InputError
+from classgram.folders import folder_kind, read_bytes
+from classgram.partition import Partition
+from classgram.state import ClassMap, Counts, falling_order
+from classgram.vocabulary import Vocabulary
+
+STARTS = ("frequency", "round-robin", "random")
+
+
+def simple_start(
+    kind: str, sizes: Counts, free: npt.NDArray[np.bool_], candidates: int, seed: int
+) -> ClassMap:
+    """Give each free element a class from 0 on; all others get 0.
+
+    frequency: the C-1 most frequent elements alone and the rest together; round-robin: in turn by
+    falling frequency; random: each class equally likely.
+    """
+    order = falling_order(sizes, free)
+    classes = np.zeros(sizes.size, np.int32)
+    ranks = np.arange(order.size)
+    if kind == "frequency":
+        classes[order] = np.minimum(ranks, candidates - 1)
+    elif kind == "round-robin":
+        classes[order] = ranks % candidates
+    else:
+        classes[order] = np.random.default_rng(seed).integers(0, candidates, order.size)
+    return classes
+
+
+def merge_single_counts(
+    classes: ClassMap, sizes: tuple[Counts, ...], free: npt.NDArray[np.bool_], candidates: int
+) -> int:
+    """Merge classes that occur once, which leaving-one-out cannot value; give how many there were.
+
+    Each is joined with the smallest other class that has some count.
+    """
+    merged = 0
+    for _ in range(candidates):
+        totals = [np.bincount(classes[free], of[free], candidates).astype(np.int64) for of in sizes]
+        single = np.flatnonzero(np.any([total == 1 for total in totals], axis=0))
+        if single.size == 0:
+            break
+        weight = np.max(totals, axis=0)
+        others = np.flatnonzero((weight > 0) & (np.arange(candidates) != single[0]))
+        if others.size == 0:
+            break
+        target = others[np.argmin(weight[others])]
+        classes[free & (classes == single[0])] = target
+        merged += 1
+    return merged
+
+
+def read_class_file(path: Path) -> dict[str, str]:
+    """Read ``word TAB class`` lines, as most tools for word classes write them.
+
+    Further columns are ignored. A file of bit strings (``path TAB word TAB count``) is recognised by
+    its first column.
+    """
+    data = read_bytes(path)
+    try:
+        lines = data.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not UTF-8 text; give a class file or folder") from None
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        line = line.rstrip("\r")
+        if not line.strip():
+            continue
+        fields = line.split("\t") if "\t" in line else line.split()
+        if len(fields) < 2 or not fields[0]:
+            raise InputError(f"{path}, line {number}: expected a word, a TAB and its class")
+        rows.append(fields)
+    if not rows:
+        raise InputError(f"{path}: holds no classes")
+    paths = all(len(row) > 2 and set(row[0]) <= {"0", "1"} for row in rows)
+    return {row[1]: row[0] for row in rows} if paths else {row[0]: row[1] for row in rows}
+
+
+def start_from_file(path: Path, vocabulary: Vocabulary) -> dict[str, ClassMap]:
+    """Give the classes of a file or a partition folder, for words and (from a folder) for contexts.
+
+    Words without a class get -1. Classes are numbered in the order of their first word.
+    """
+    if not path.exists():
+        raise InputError(
+            f"{path}: no such file; --start takes {', '.join(STARTS)}, a class file or a folder"
+        )
+    if path.is_dir():
+        if folder_kind(path) != "partition":
+            raise InputError(f"{path}: holds no classes; --start takes a folder made by cluster")
+        partition = Partition.load(path)
+        found = {"words": carried_over(partition, vocabulary)}
+        same = partition.vocabulary.words == vocabulary.words
+        if same and not partition.tied:
+            found["contexts"] = np.array(partition.context_map)
+        return found
+    listed = read_class_file(path)
+    classes = np.full(len(vocabulary), -1, np.int32)
+    numbers: dict[str, int] = {}
+    for word, name in listed.items():
+        if word in vocabulary:
+            classes[vocabulary.id(word)] = numbers.setdefault(name, len(numbers))
+    if (classes < 0).all():
+        raise InputError(f"{path}: none of its words occurs in this text")
+    return {"words": classes}
+
+
+def carried_over(partition: Partition, vocabulary: Vocabulary) -> ClassMap:
+    """Give the classes of the words that both vocabularies hold, -1 for the others."""
+    known = partition.vocabulary
+    return np.array(
+        [partition.words[known.id(word)] if word in known else -1 for word in vocabulary.words],
+        np.int32,
+    )
+
+
+def fitted_start(
+    classes: ClassMap, sizes: Counts, free: npt.NDArray[np.bool_], candidates: int
+) -> ClassMap:
+    """Make given classes fit: numbered from 0 by falling count, the rest all in the last one.
+
+    Where there are more classes than asked for, the rarest are joined in the last one.
+    """
+    fitted = np.zeros(classes.size, np.int32)
+    known = free & (classes >= 0)
+    highest = int(classes[known].max()) + 1 if known.any() else 0
+    weights = np.bincount(classes[known], sizes[known], highest)
+    present = np.flatnonzero(np.bincount(classes[known], minlength=highest))
+    # Classes that already have a number of their own keep it, so that a run can be continued.
+    if highest <= candidates:
+        fitted[known] = classes[known]
+    else:
+        order = present[np.argsort(-weights[present], kind="stable")]
+        renumbered = np.zeros(highest, np.int32)
+        renumbered[order] = np.minimum(np.arange(order.size), candidates - 1)
+        fitted[known] = renumbered[classes[known]]
+    fitted[free & (classes < 0)] = candidates - 1
+    return fitted

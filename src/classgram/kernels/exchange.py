@@ -1,0 +1,172 @@
+"""Apply: move elements one after the other, each gain checked again on the table as it then is."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classgram.kernels import inlined, lean_kernel
+from classgram.kernels.class_table import ClassTable, renew_differences
+from classgram.kernels.criterion import Ready, Terms, approximate_difference
+from classgram.kernels.proposals import (
+    APPLY,
+    KINDS,
+    ONCE,
+    PROPOSE,
+    SEEN,
+    Problem,
+    Profile,
+    Rule,
+    Scratch,
+    best_class,
+    build_profile,
+    clear_weights,
+    gain_of,
+    may_join,
+    may_leave,
+    noise_offset,
+    value_in_own,
+)
+
+IntArray = NDArray[np.int32]
+LongArray = NDArray[np.int64]
+
+
+@lean_kernel
+def change_cell(
+    table: ClassTable, terms: Terms, ready: Ready, row: int, column: int, change: int
+) -> int:
+    """Add to one cell and renew its ready differences; give the new count."""
+    count = table.cells[row, column] + change
+    table.cells[row, column] = count
+    renew_differences(table.differences, terms, ready, (row, column), count)
+    return count  # type: ignore[no-any-return]
+
+
+@inlined
+def change_class(
+    table: ClassTable,
+    mirror: ClassTable,
+    criterion: tuple[Terms, Ready],
+    numbers: LongArray,
+    profile: Profile,
+    place: tuple[int, int],
+) -> None:
+    """Add the profile to a class (sign 1) or take it away (-1), in both orientations.
+
+    The two are changed cell by cell: for tied classes they are parts of one table and share the
+    diagonal. What the element has with itself comes last.
+    """
+    terms, ready = criterion
+    column, sign = place
+    tied = profile.tied
+    for i in range(profile.length + 1):
+        if i < profile.length:
+            key, change = profile.keys[i], sign * profile.amounts[i]
+        elif profile.itself > 0:
+            key, change = np.int32(column), sign * profile.itself
+        else:
+            break
+        after = change_cell(table, terms, ready, key, column, change)
+        before = after - change
+        numbers[ONCE] += int(after == 1) - int(before == 1)
+        numbers[SEEN] += int(after > 0) - int(before > 0)
+        if mirror.cells.shape[0] > 0:
+            row, other = column, key
+            if tied > 0 and key < tied:
+                row = column + tied
+            elif tied > 0:
+                other = key - tied
+            change_cell(mirror, terms, ready, row, other, change)
+
+
+@lean_kernel
+def change_totals(
+    problem: Problem, shift: float, scratch: Scratch, element: int, place: tuple[int, int]
+) -> None:
+    """Add the element's count to a class's, and renew what depends on it."""
+    column, sign = place
+    totals, numbers = problem.table.totals, problem.numbers
+    term = np.float32(0)
+    for side in range(totals.shape[0]):
+        before = totals[side, column]
+        after = before + sign * problem.sizes[element, side]
+        totals[side, column] = after
+        problem.table.single_totals[side, column] = np.float32(after)
+        numbers[KINDS + problem.side + side] += int(after > 0) - int(before > 0)
+        current = scratch.total_sizes[side]
+        if current > 0:
+            term -= approximate_difference(np.float32(after), np.float32(current), np.float32(shift))
+    scratch.total_row[column] = term
+
+
+@inlined
+def move_if_better(
+    problem: Problem,
+    mirror: ClassTable,
+    criterion: tuple[Terms, Ready],
+    scratch: Scratch,
+    rule: Rule,
+    proposal: tuple[int, int],
+) -> bool:
+    """Move the element to the proposed class if that still raises F by more than the threshold."""
+    terms = criterion[0]
+    element, target = proposal
+    classes, totals, sizes = problem.classes, problem.table.totals, problem.sizes[element]
+    own_class = classes[element]
+    if target == own_class or not (
+        may_leave(totals, sizes, own_class, terms.discount)
+        and may_join(totals, sizes, target, terms.discount)
+    ):
+        return False
+    profile = build_profile(problem.events, classes, problem.tied, scratch, element)
+    own = value_in_own(problem.table.cells, terms.pair_values, terms.pair_shift, profile)
+    gain = gain_of(problem, terms, profile, element, own, target)
+    if rule.temperature > 0.0:
+        offset = noise_offset(rule.seed, element)
+        scale = rule.temperature * np.sqrt(float(max(sizes[0], sizes[sizes.size - 1])))
+        gain += scale * (rule.noise[offset + target] - rule.noise[offset + own_class])
+    better = gain > rule.threshold
+    if better:
+        for place in ((own_class, -1), (target, 1)):
+            change_class(problem.table, mirror, criterion, problem.numbers, profile, place)
+            change_totals(problem, terms.total_shift, scratch, element, place)
+        classes[element] = target
+        if problem.tied > 0:
+            problem.events.partner_classes[element + classes.size] = target + problem.tied
+    clear_weights(profile)
+    return better
+
+
+@lean_kernel
+def run_rounds(
+    problem: Problem,
+    mirror: ClassTable,
+    criterion: tuple[Terms, Ready],
+    scratch: Scratch,
+    elements: IntArray,
+    proposals: IntArray,
+    rule: Rule,
+) -> int:
+    """Propose classes and move elements in rounds, or do one half of a round; give the moves.
+
+    One kernel for all three, because compiling it takes longer than most searches.
+    """
+    terms, ready = criterion
+    moved = 0
+    for side in range(scratch.total_sizes.size):
+        scratch.total_sizes[side] = -1
+    step = rule.step if rule.step > 0 else elements.size
+    first = 0
+    while first < elements.size:
+        last = min(first + step, elements.size)
+        if rule.step != APPLY:
+            for i in range(first, last):
+                proposals[i - first] = best_class(
+                    problem, terms, ready, scratch, rule, elements[i]
+                )
+        if rule.step != PROPOSE:
+            for i in range(first, last):
+                proposal = (elements[i], proposals[i - first])
+                if move_if_better(problem, mirror, criterion, scratch, rule, proposal):
+                    moved += 1
+        first = last
+    return moved

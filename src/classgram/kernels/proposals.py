@@ -1,0 +1,611 @@
+"""Propose: the best class of an element against a table that stands still.
+
+The element stays where it is; its share in its own class's column (and, for tied classes, in its
+own class's rows) is taken out of the arithmetic instead of out of the table. Sixteen-bit
+differences rank the candidates, and every candidate within their error bound is tried exactly.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classgram.kernels import inlined, lean_kernel
+from classgram.kernels.class_table import ClassTable, Events
+from classgram.kernels.criterion import (
+    LEVELS,
+    MIDDLE_LEVELS,
+    SHORT_COUNTS,
+    Ready,
+    Terms,
+    approximate_difference,
+    difference,
+    global_term,
+    seen_change,
+)
+
+IntArray = NDArray[np.int32]
+LongArray = NDArray[np.int64]
+SingleArray = NDArray[np.float32]
+
+ONCE, SEEN, KINDS = 0, 1, 2
+"""Places in the running numbers: n1, n+, and from KINDS on the classes with N > 0 on each side."""
+
+FLUSH = 16384
+"""Rows after which the packed counters are unpacked, long before they could overflow."""
+
+PROPOSE, APPLY = 0, -1
+"""Halves of a round (see Rule)."""
+
+NOISE_VALUES = 1 << 16
+"""Different values of noise; rows start anywhere among them."""
+
+IMPOSSIBLE = np.float32(-3e38)
+"""The score of a class that the element may not join."""
+
+
+class Problem(NamedTuple):
+    """One side of a clustering problem: its elements, their classes, and the class table."""
+
+    events: Events
+    classes: IntArray
+    """The class of each element."""
+    sizes: LongArray
+    """The count of each element, indexed [element, side]."""
+    table: ClassTable
+    slacks: SingleArray
+    """By how much F would fall if an element left for the next best class, when last looked at."""
+    numbers: LongArray
+    """Running numbers of the whole partition (see ONCE, SEEN and KINDS)."""
+    candidates: int
+    """The classes 0 to candidates-1 may be joined; those above are pinned."""
+    side: int
+    """0 where the elements are predicted words (or words on both sides), 1 for contexts."""
+    tied: int
+    """0, or for tied classes the number of opposite classes: row g + tied has g as follower."""
+
+
+class Scratch(NamedTuple):
+    """Working memory of one thread."""
+
+    keys: IntArray
+    amounts: IntArray
+    weights: IntArray
+    rows: LongArray
+    """Rows of differences to be added."""
+    scores: SingleArray
+    packed: IntArray
+    """Newly seen pairs (times 65536) plus the change of the pairs seen once, for each candidate."""
+    once: IntArray
+    seen: IntArray
+    total_row: SingleArray
+    """The class term of every candidate for an element of the current size."""
+    total_sizes: LongArray
+    """The sizes that total_row was made for; -1 where it is stale."""
+    logs: NDArray[np.float64]
+    """The global term's logarithm by the number of newly seen pairs."""
+
+
+class Rule(NamedTuple):
+    """How a round goes: what it does, and when an element moves."""
+
+    step: int
+    """Elements in a round; or PROPOSE, or APPLY, for one half of a round alone."""
+    threshold: float
+    """What a move must gain."""
+    temperature: float
+    """Gumbel noise of this strength, times the root of the element's size, is added to F; 0: none."""
+    seed: int
+    """What the noise depends on, besides the element and the class."""
+    noise: SingleArray
+    """Gumbel noise: a power of two of values, and then the first ones again."""
+
+
+class Profile(NamedTuple):
+    """What the element at hand occurs with, by opposite class."""
+
+    keys: IntArray
+    """The opposite classes."""
+    amounts: IntArray
+    """How often, in the order of the keys."""
+    weights: IntArray
+    """How often, by opposite class."""
+    length: int
+    own: int
+    """The element's class."""
+    itself: int
+    """How often it follows itself (tied classes)."""
+    tied: int
+
+
+class Value(NamedTuple):
+    """What an element adds to a class: its terms, and changes of n1 and n+."""
+
+    terms: float
+    once: int
+    seen: int
+
+
+@lean_kernel
+def build_profile(
+    events: Events, classes: IntArray, tied: int, scratch: Scratch, element: int
+) -> Profile:
+    """Sum the element's events by opposite class."""
+    keys, amounts, weights = scratch.keys, scratch.amounts, scratch.weights
+    partners, counts, partner_classes = events.partners, events.amounts, events.partner_classes
+    length = 0
+    itself = 0
+    for entry in range(events.starts[element], events.starts[element + 1]):
+        partner = partners[entry]
+        if tied > 0 and (partner == element or partner == element + classes.size):
+            itself = counts[entry]
+            continue
+        key = partner_classes[partner]
+        if weights[key] == 0:
+            keys[length] = key
+            length += 1
+        weights[key] += counts[entry]
+    for i in range(length):
+        amounts[i] = weights[keys[i]]
+    return Profile(keys, amounts, weights, length, classes[element], itself, tied)
+
+
+@lean_kernel
+def clear_weights(profile: Profile) -> None:
+    """Leave the weights zeroed for the next element."""
+    for i in range(profile.length):
+        profile.weights[profile.keys[i]] = 0
+
+
+@lean_kernel
+def value_in_own(
+    cells: IntArray, values: NDArray[np.float64], shift: float, profile: Profile
+) -> Value:
+    """Give the pair terms that the element adds to its own class, exactly."""
+    keys, amounts, weights, length, own, itself, tied = profile
+    total = 0.0
+    packed = 0
+    for i in range(length):
+        key = keys[i]
+        if tied > 0 and (key == own or key == own + tied):
+            continue
+        # For tied classes the same count also stands in the class's own row: no cache misses.
+        if tied == 0:
+            count = cells[key, own] - amounts[i]
+        elif key < tied:
+            count = cells[own + tied, key] - amounts[i]
+        else:
+            count = cells[own, key - tied] - amounts[i]
+        total += difference(values, shift, count, amounts[i])
+        packed += seen_change(count, amounts[i])
+    if tied > 0:
+        amount = weights[own] + weights[own + tied] + itself
+        if amount > 0:
+            count = cells[own, own] - amount
+            total += difference(values, shift, count, amount)
+            packed += seen_change(count, amount)
+    seen = (packed + 32768) >> 16
+    return Value(total, packed - (seen << 16), seen)
+
+
+@lean_kernel
+def value_in_other(
+    cells: IntArray, values: NDArray[np.float64], shift: float, profile: Profile, candidate: int
+) -> Value:
+    """Give the pair terms that the element would add to another class, exactly."""
+    keys, amounts, weights, length, own, itself, tied = profile
+    total = 0.0
+    packed = 0
+    for i in range(length):
+        key = keys[i]
+        if tied == 0:
+            count = cells[key, candidate]
+        else:
+            if key == candidate or key == candidate + tied:
+                continue
+            if key < tied:
+                count = cells[candidate + tied, key]
+            else:
+                count = cells[candidate, key - tied]
+            if key == own:
+                count -= weights[candidate + tied]
+            elif key == own + tied:
+                count -= weights[candidate]
+        total += difference(values, shift, count, amounts[i])
+        packed += seen_change(count, amounts[i])
+    if tied > 0:
+        amount = weights[candidate] + weights[candidate + tied] + itself
+        if amount > 0:
+            count = cells[candidate, candidate]
+            total += difference(values, shift, count, amount)
+            packed += seen_change(count, amount)
+    seen = (packed + 32768) >> 16
+    return Value(total, packed - (seen << 16), seen)
+
+
+@lean_kernel
+def total_terms(
+    totals: LongArray, sizes: LongArray, terms: Terms, column: int, removed: bool
+) -> float:
+    """Give the class terms that an element of these sizes adds to a class."""
+    result = 0.0
+    for side in range(totals.shape[0]):
+        count = totals[side, column] - (sizes[side] if removed else 0)
+        result -= difference(terms.total_values, terms.total_shift, count, sizes[side])
+    return result
+
+
+@lean_kernel
+def class_pairs(problem: Problem, sizes: LongArray, own: int, candidate: int) -> int:
+    """Give K1 K2 after an element of these sizes has moved from own to candidate (-1: nowhere)."""
+    totals, numbers = problem.table.totals, problem.numbers
+    result = 1
+    for side in range(2):
+        kinds = numbers[KINDS + side]
+        row = side - problem.side
+        if 0 <= row < totals.shape[0] and sizes[row] > 0:
+            if totals[row, own] == sizes[row]:
+                kinds -= 1
+            if candidate >= 0 and totals[row, candidate] == 0:
+                kinds += 1
+        result *= kinds
+    return result
+
+
+@lean_kernel
+def gain_of(
+    problem: Problem, terms: Terms, profile: Profile, element: int, own: Value, candidate: int
+) -> float:
+    """Give F after moving the element to another class, less F now, exactly."""
+    sizes = problem.sizes[element]
+    totals = problem.table.totals
+    other = value_in_other(
+        problem.table.cells, terms.pair_values, terms.pair_shift, profile, candidate
+    )
+    gain = other.terms - own.terms
+    gain += total_terms(totals, sizes, terms, candidate, False)
+    gain -= total_terms(totals, sizes, terms, profile.own, True)
+    if terms.discount > 0.0:
+        numbers = problem.numbers
+        once, seen = numbers[ONCE], numbers[SEEN]
+        pairs = class_pairs(problem, sizes, profile.own, candidate)
+        gain += global_term(
+            terms.discount, once - own.once + other.once, seen - own.seen + other.seen, pairs
+        )
+        gain -= global_term(terms.discount, once, seen, numbers[KINDS] * numbers[KINDS + 1])
+    return gain
+
+
+@lean_kernel
+def may_leave(totals: LongArray, sizes: LongArray, own: int, discount: float) -> bool:
+    """Say whether an element may leave: no class of count 1 may remain under leaving-one-out."""
+    if discount > 0.0:
+        for side in range(totals.shape[0]):
+            if sizes[side] > 0 and totals[side, own] - sizes[side] == 1:
+                return False
+    return True
+
+
+@lean_kernel
+def may_join(totals: LongArray, sizes: LongArray, candidate: int, discount: float) -> bool:
+    """Say whether an element may join a class: no class of count 1 may arise either."""
+    if discount > 0.0:
+        for side in range(totals.shape[0]):
+            if sizes[side] == 1 and totals[side, candidate] == 0:
+                return False
+    return True
+
+
+@inlined
+def renew_total_row(totals: SingleArray, sizes: LongArray, shift: float, scratch: Scratch) -> None:
+    """Make the class term of every candidate for an element of these sizes."""
+    row, current = scratch.total_row, scratch.total_sizes
+    stale = False
+    for side in range(totals.shape[0]):
+        stale = stale or current[side] != sizes[side]
+    if not stale:
+        return
+    for c in range(row.size):
+        row[c] = 0.0
+    for side in range(totals.shape[0]):
+        current[side] = sizes[side]
+        if sizes[side] > 0:
+            counts = totals[side]
+            for c in range(row.size):
+                row[c] -= approximate_difference(
+                    counts[c], np.float32(sizes[side]), np.float32(shift)
+                )
+
+
+@lean_kernel
+def add_eight_rows(differences: NDArray[np.int16], rows: LongArray, unit: np.float32,
+                   scores: SingleArray) -> None:
+    """Add eight rows of differences in the given unit."""
+    a, b, c, d = differences[rows[0]], differences[rows[1]], differences[rows[2]], differences[rows[3]]
+    e, f, g, h = differences[rows[4]], differences[rows[5]], differences[rows[6]], differences[rows[7]]
+    for j in range(scores.size):
+        left = np.int16(np.int16(a[j] + b[j]) + np.int16(c[j] + d[j]))
+        right = np.int16(np.int16(e[j] + f[j]) + np.int16(g[j] + h[j]))
+        scores[j] += unit * np.float32(np.int16(left + right))
+
+
+@lean_kernel
+def add_four_rows(differences: NDArray[np.int16], rows: LongArray, unit: np.float32,
+                  scores: SingleArray) -> None:
+    """Add four rows of differences in the given unit."""
+    a, b, c, d = differences[rows[0]], differences[rows[1]], differences[rows[2]], differences[rows[3]]
+    for j in range(scores.size):
+        total = np.int16(np.int16(a[j] + b[j]) + np.int16(c[j] + d[j]))
+        scores[j] += unit * np.float32(total)
+
+
+@inlined
+def add_small_amounts(
+    differences: NDArray[np.int16],
+    steps: SingleArray,
+    profile: Profile,
+    rows: LongArray,
+    scores: SingleArray,
+) -> float:
+    """Add the ready differences of all amounts up to LEVELS; give the bound of their error."""
+    keys, amounts = profile.keys, profile.amounts
+    error = 0.0
+    for level in range(1, LEVELS + 1):
+        length = 0
+        for i in range(profile.length):
+            if amounts[i] == level:
+                rows[length] = np.int64(keys[i]) * LEVELS + (level - 1)
+                length += 1
+        for i in range(length, length + 8):
+            rows[i] = differences.shape[0] - 1
+        unit = steps[level - 1]
+        first = 0
+        while length - first > 4:
+            add_eight_rows(differences, rows[first:], unit, scores)
+            first += 8
+        if length > first:
+            add_four_rows(differences, rows[first:], unit, scores)
+        error += 0.5 * unit * length
+    return error
+
+
+@inlined
+def add_large_amounts(
+    cells: IntArray, terms: Terms, middling: SingleArray, profile: Profile, scores: SingleArray
+) -> None:
+    """Add the differences of all amounts beyond LEVELS, looked up or computed."""
+    values, shift = terms.pair_values, terms.pair_shift
+    for i in range(profile.length):
+        amount = profile.amounts[i]
+        if amount <= LEVELS:
+            continue
+        counts = cells[profile.keys[i]]
+        if amount <= MIDDLE_LEVELS:
+            ready = middling[amount]
+            for c in range(scores.size):
+                if counts[c] < SHORT_COUNTS:
+                    scores[c] += ready[counts[c]]
+                else:
+                    scores[c] += np.float32(difference(values, shift, counts[c], amount))
+        else:
+            single_amount, single_shift = np.float32(amount), np.float32(shift)
+            for c in range(scores.size):
+                scores[c] += approximate_difference(
+                    np.float32(counts[c]), single_amount, single_shift
+                )
+
+
+@inlined
+def count_seen(cells: IntArray, profile: Profile, scratch: Scratch) -> None:
+    """Count, for each candidate, the pairs that would be newly seen and the change of n1."""
+    packed = scratch.packed
+    for c in range(packed.size):
+        scratch.once[c] = 0
+        scratch.seen[c] = 0
+    for i in range(profile.length):
+        counts = cells[profile.keys[i]]
+        first = np.int32(65537 if profile.amounts[i] == 1 else 65536)
+        for c in range(packed.size):
+            packed[c] += (first if counts[c] == 0 else np.int32(0)) - (
+                np.int32(1) if counts[c] == 1 else np.int32(0)
+            )
+        if i % FLUSH == FLUSH - 1:
+            unpack_seen(packed, scratch.once, scratch.seen)
+
+
+@lean_kernel
+def unpack_seen(packed: IntArray, once: IntArray, seen: IntArray) -> None:
+    """Move the packed counters into the two separate ones."""
+    for c in range(packed.size):
+        newly = (packed[c] + 32768) >> 16
+        seen[c] += newly
+        once[c] += packed[c] - (newly << 16)
+        packed[c] = 0
+
+
+class Corrections(NamedTuple):
+    """Where and with which values single terms of the scores are corrected."""
+
+    values: NDArray[np.float64]
+    scores: SingleArray
+    packed: IntArray
+    shift: float
+
+
+@lean_kernel
+def correct(target: Corrections, place: int, count: int, amount: int, sign: int) -> None:
+    """Add the term of a count that grows by an amount to a candidate's score, or take it away."""
+    term = difference(target.values, target.shift, count, amount)
+    target.scores[place] += np.float32(sign * term)
+    target.packed[place] += sign * seen_change(count, amount)
+
+
+@inlined
+def correct_tied_scores(
+    cells: IntArray, profile: Profile, target: Corrections, candidates: int
+) -> None:
+    """Correct what the plain sum gets wrong for tied classes: the own rows and the diagonal."""
+    keys, amounts, weights, length, own, itself, tied = profile
+    before, after = weights[own], weights[own + tied]
+    for i in range(length):
+        key, amount = keys[i], amounts[i]
+        candidate = key if key < tied else key - tied
+        if candidate == own or candidate >= candidates:
+            continue
+        # The element itself is part of its class's row, where it precedes or follows the candidate.
+        if key >= tied and before > 0:
+            count = cells[own, candidate]
+            correct(target, candidate, count, before, -1)
+            correct(target, candidate, count - amount, before, 1)
+        if key < tied and after > 0:
+            count = cells[own + tied, candidate]
+            correct(target, candidate, count, after, -1)
+            correct(target, candidate, count - amount, after, 1)
+        # On the diagonal both sides meet in one cell.
+        count = cells[candidate, candidate]
+        correct(target, candidate, count, amount, -1)
+        if key < tied or weights[candidate] == 0:
+            both = weights[candidate] + weights[candidate + tied] + itself
+            correct(target, candidate, count, both, 1)
+    if itself > 0:
+        for candidate in range(candidates):
+            if weights[candidate] + weights[candidate + tied] == 0 and candidate != own:
+                correct(target, candidate, cells[candidate, candidate], itself, 1)
+
+
+@inlined
+def add_global_term(
+    problem: Problem, discount: float, scratch: Scratch, element: int, own: Value
+) -> None:
+    """Add leaving-one-out's global term after the move to the score of each candidate."""
+    sizes, totals, numbers = problem.sizes[element], problem.table.totals, problem.numbers
+    scores, logs = scratch.scores, scratch.logs
+    more_once, more_seen = scratch.once, scratch.seen
+    unpack_seen(scratch.packed, more_once, more_seen)
+    once, seen = numbers[ONCE] - own.once, numbers[SEEN] - own.seen
+    own_class = problem.classes[element]
+    pairs = class_pairs(problem, sizes, own_class, -1)
+    most = 0
+    for c in range(problem.candidates):
+        most = max(most, more_seen[c])
+    for k in range(most + 1):
+        logs[k] = np.log(discount * max(seen + k - 1, 1) / max(pairs - seen - k + 1, 1))
+    # Scores are small beside the term itself, so its present value is taken off first.
+    now = global_term(discount, numbers[ONCE], numbers[SEEN], numbers[KINDS] * numbers[KINDS + 1])
+    for c in range(problem.candidates):
+        after = (once + more_once[c]) * logs[more_seen[c]]
+        scores[c] += np.float32(after - now)
+        for side in range(totals.shape[0]):
+            if totals[side, c] == 0:
+                exact = global_term(
+                    discount,
+                    once + more_once[c],
+                    seen + more_seen[c],
+                    class_pairs(problem, sizes, own_class, c),
+                )
+                scores[c] += np.float32(exact - after)
+                break
+
+
+@lean_kernel
+def highest_score(scores: SingleArray, candidates: int, bound: float) -> float:
+    """Give an upper bound of the highest score, close to it, by a maximum over integers.
+
+    A maximum over floats would not become a vector loop, because of what NaN would mean.
+    """
+    scale = np.float32(2.0**30 / bound)
+    best = np.int32(-(2**31) + 1)
+    for c in range(candidates):
+        best = max(best, np.int32(max(scores[c] * scale, np.float32(-2e9))))
+    return (best + 1.0) / scale
+
+
+@inlined
+def score_candidates(
+    problem: Problem, terms: Terms, ready: Ready, scratch: Scratch, profile: Profile
+) -> float:
+    """Fill the score of every candidate without the global term; give the bound of its error."""
+    cells, scores = problem.table.cells, scratch.scores
+    for c in range(scores.size):
+        scores[c] = scratch.total_row[c]
+    error = add_small_amounts(
+        problem.table.differences, ready.steps, profile, scratch.rows, scores
+    )
+    add_large_amounts(cells, terms, ready.middling, profile, scores)
+    if terms.discount > 0.0:
+        count_seen(cells, profile, scratch)
+    if profile.tied > 0:
+        target = Corrections(terms.pair_values, scores, scratch.packed, terms.pair_shift)
+        correct_tied_scores(cells, profile, target, problem.candidates)
+        if terms.discount == 0.0:
+            for c in range(scores.size):
+                scratch.packed[c] = 0
+    return error
+
+
+@lean_kernel
+def noise_offset(seed: int, element: int) -> int:
+    """Give the place where an element's row of noise starts, by mixing the bits of both numbers."""
+    bits = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(element)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64((bits >> np.uint64(40)) & np.uint64(NOISE_VALUES - 1))  # type: ignore[return-value]
+
+
+@inlined
+def noisiest_class(scores: SingleArray, rule: Rule, offset: int, scale: float, mine: float) -> int:
+    """Give the class of the highest score with noise, or -1 for the present one."""
+    best = -1
+    highest = np.float32(mine)
+    single_scale = np.float32(scale)
+    for c in range(scores.size):
+        score = scores[c] + single_scale * rule.noise[offset + c]
+        if score > highest:
+            best, highest = c, score
+    return best
+
+
+@inlined
+def best_class(
+    problem: Problem, terms: Terms, ready: Ready, scratch: Scratch, rule: Rule, element: int
+) -> int:
+    """Give the class where F is highest: another one only if it is so by more than the threshold.
+
+    Ties go to the present class, then to the lowest number.
+    """
+    totals, sizes, scores = problem.table.totals, problem.sizes[element], scratch.scores
+    best = problem.classes[element]
+    if not may_leave(totals, sizes, best, terms.discount):
+        return best  # type: ignore[no-any-return]
+    profile = build_profile(problem.events, problem.classes, problem.tied, scratch, element)
+    own = value_in_own(problem.table.cells, terms.pair_values, terms.pair_shift, profile)
+    renew_total_row(problem.table.single_totals, sizes, terms.total_shift, scratch)
+    error = score_candidates(problem, terms, ready, scratch, profile)
+    if terms.discount > 0.0:
+        add_global_term(problem, terms.discount, scratch, element, own)
+        for c in range(problem.candidates):
+            if not may_join(totals, sizes, c, terms.discount):
+                scores[c] = IMPOSSIBLE
+    scores[best] = IMPOSSIBLE
+    # Each addition in float32 errs by 2^-24 of a sum that is at most size (log N + 2).
+    bound = 32.0 * (sizes[0] + sizes[sizes.size - 1] + 1) + abs(own.terms)
+    error += 6e-8 * (profile.length + 16) * bound
+    mine = own.terms + total_terms(totals, sizes, terms, best, True)
+    top = highest_score(scores, problem.candidates, bound)
+    cut = max(top - 2 * error, mine + rule.threshold - error)
+    if rule.temperature > 0.0:
+        offset = noise_offset(rule.seed, element)
+        scale = rule.temperature * np.sqrt(float(max(sizes[0], sizes[sizes.size - 1])))
+        noisy = mine + scale * rule.noise[offset + best]
+        found = noisiest_class(scores[: problem.candidates], rule, offset, scale, noisy)
+        best = found if found >= 0 else best
+    elif top >= cut:
+        highest = rule.threshold
+        for c in range(problem.candidates):
+            if scores[c] >= cut:
+                gain = gain_of(problem, terms, profile, element, own, c)
+                if gain > highest:
+                    best, highest = c, gain
+    clear_weights(profile)
+    problem.slacks[element] = max(mine - top, 0.0)
+    return best  # type: ignore[no-any-return]

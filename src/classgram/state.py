@@ -1,0 +1,294 @@
+"""The state of a search: the classes, and the class table in both orientations.
+
+Words are predicted, contexts predict. Tied classes are one problem with a table of twice as many
+rows (a class as predecessor, then as follower); classes that are apart are two problems whose
+tables mirror each other. The kernels know only problems.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from classgram.criteria import Criterion, kernel_terms
+from classgram.errors import InputError
+from classgram.events import Events, SparseRows
+from classgram.kernels import frozen
+from classgram.kernels import class_table as kernel
+from classgram.kernels.class_table import ClassTable
+from classgram.kernels.criterion import LEVELS, Ready, Terms, global_term
+from classgram.kernels.proposals import KINDS, ONCE, SEEN, Problem, Scratch
+
+LANES = 16
+"""Rows are padded to a multiple of this many candidates."""
+
+ClassMap = npt.NDArray[np.int32]
+Counts = npt.NDArray[np.int64]
+
+
+class Numbering(NamedTuple):
+    """The class numbers of one side: those that may be joined come first, the pinned ones last."""
+
+    candidates: int
+    pinned: int
+
+    @property
+    def total(self) -> int:
+        """All class numbers."""
+        return self.candidates + self.pinned
+
+
+@dataclass(frozen=True)
+class Side:
+    """A problem for the kernels, the table that mirrors its own, and the elements that may move."""
+
+    problem: Problem
+    mirror: ClassTable
+    movable: npt.NDArray[np.int32]
+
+    def scratch(self) -> Scratch:
+        """Give working memory for one thread."""
+        rows, width = self.problem.table.cells.shape
+        amounts = self.problem.events.amounts.dtype
+        return Scratch(
+            keys=np.zeros(rows, np.int32),
+            amounts=np.zeros(rows, amounts),
+            weights=np.zeros(rows, amounts),
+            rows=np.zeros(rows + 8, np.int64),
+            scores=np.zeros(width, np.float32),
+            packed=np.zeros(width, np.int32),
+            once=np.zeros(width, np.int32),
+            seen=np.zeros(width, np.int32),
+            total_row=np.zeros(width, np.float32),
+            total_sizes=np.full(2, -1, np.int64),
+            logs=np.zeros(rows + 4),
+        )
+
+
+@dataclass
+class State:
+    """Everything a search changes; ``maps`` are the contexts' and the words', or one for both."""
+
+    criterion: Criterion
+    terms: Terms
+    ready: Ready
+    sides: tuple[Side, ...]
+    maps: tuple[ClassMap, ...]
+    numberings: tuple[Numbering, ...]
+    table: npt.NDArray[np.int32] = field(repr=False)
+    """N(g1, g2), context classes by word classes: the cells of the words' table."""
+
+    def value(self) -> float:
+        """Give F, computed anew from the table."""
+        pairs, once, seen = kernel.sum_pair_values(self.table, self.criterion.pair_shift)
+        result = float(pairs)
+        problem = self.sides[0].problem
+        kinds = 1
+        for totals in self._totals():
+            several = totals[totals > 1].astype(np.float64)
+            result -= float((several * np.log(several - self.criterion.total_shift)).sum())
+            kinds *= int((totals > 0).sum())
+        if self.criterion.discount > 0:
+            result += float(global_term(self.criterion.discount, once, seen, kinds))
+        assert once == problem.numbers[ONCE], "the running number of pairs seen once is wrong"
+        assert seen == problem.numbers[SEEN], "the running number of pairs seen is wrong"
+        return result
+
+    def _totals(self) -> tuple[Counts, Counts]:
+        """Give the counts of word classes and of context classes."""
+        table = self.table
+        return table.sum(0, dtype=np.int64), table.sum(1, dtype=np.int64)
+
+    def seen_twice(self) -> int:
+        """Give the number of class pairs seen twice."""
+        return int((self.table == 2).sum())
+
+    def use_criterion(self, criterion: Criterion, total: int) -> None:
+        """Go on with another criterion (another discount): all ready differences are renewed."""
+        self.criterion = criterion
+        self.terms, self.ready = kernel_terms(criterion, total)
+        for side in self.sides:
+            table = side.problem.table
+            kernel.fill_differences(table.cells, table.differences, self.terms, self.ready)
+
+
+def padded(width: int) -> int:
+    """Give a row's width in whole vectors."""
+    return -(-width // LANES) * LANES
+
+
+def empty_table(dtype: npt.DTypeLike) -> ClassTable:
+    """Give the table of a side that never moves."""
+    return ClassTable(
+        np.zeros((0, 0), dtype),
+        np.zeros((0, 0), np.int16),
+        np.zeros((0, 0), np.int64),
+        np.zeros((0, 0), np.float32),
+    )
+
+
+def kernel_events(rows: SparseRows, classes: ClassMap) -> kernel.Events:
+    """Give events as kernels take them."""
+    return kernel.Events(
+        frozen(rows.starts), frozen(rows.columns), frozen(rows.counts), classes
+    )
+
+
+def element_sizes(rows: SparseRows) -> Counts:
+    """Give the count of every element."""
+    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows.counts, dtype=np.int64)])
+    return ends[rows.starts[1:]] - ends[rows.starts[:-1]]
+
+
+def make_table(
+    cells: npt.NDArray[np.int32], totals: Counts, terms: Terms, ready: Ready
+) -> ClassTable:
+    """Give a table with its ready differences."""
+    differences = np.zeros((cells.shape[0] * LEVELS + 1, cells.shape[1]), np.int16)
+    kernel.fill_differences(cells, differences, terms, ready)
+    return ClassTable(cells, differences, totals, totals.astype(np.float32))
+
+
+def class_totals(classes: ClassMap, sizes: Counts, width: int) -> Counts:
+    """Give the count of every class, from that of the elements."""
+    totals = np.zeros(width, np.int64)
+    np.add.at(totals, classes, sizes)
+    return totals
+
+
+def falling_order(sizes: Counts, allowed: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
+    """Give the allowed elements by falling count, ties by number."""
+    elements = np.flatnonzero(allowed)
+    return elements[np.argsort(-sizes[elements], kind="stable")].astype(np.int32)
+
+
+def tied_state(
+    events: Events, criterion: Criterion, classes: ClassMap, numbering: Numbering, least: int
+) -> State:
+    """Give the state for one set of classes in both positions; elements seen ``least`` times move."""
+    terms, ready = kernel_terms(criterion, events.total)
+    size = events.columns
+    both = np.concatenate([classes, classes + numbering.total]).astype(np.int32)
+    own = both[:size]
+    stacked = kernel_events(stack(events), both)
+    width = padded(numbering.total)
+    cells = np.zeros((2 * numbering.total, width), stacked.amounts.dtype)
+    kernel.fill_cells(stacked, own, cells)
+    sizes = np.stack([element_sizes(events.by_column), element_sizes(events.by_row)], axis=1)
+    totals = np.stack([class_totals(own, sizes[:, side], width) for side in (0, 1)])
+    table = make_table(cells, totals, terms, ready)
+    words_by_contexts = cells[: numbering.total]
+    problem = Problem(
+        stacked,
+        own,
+        frozen(sizes),
+        table,
+        np.zeros(size, np.float32),
+        running_numbers(words_by_contexts, totals[0], totals[1]),
+        numbering.candidates,
+        0,
+        numbering.total,
+    )
+    free = (own < numbering.candidates) & (sizes.max(axis=1) >= least)
+    side = Side(problem, table, falling_order(sizes.max(axis=1), free))
+    return State(criterion, terms, ready, (side,), (own,), (numbering,), words_by_contexts)
+
+
+def stack(events: Events) -> SparseRows:
+    """Give each word's contexts and then its followers, those numbered from V on, as one row."""
+    before, after = events.by_column, events.by_row
+    size = events.columns
+    starts = before.starts + after.starts
+    columns = np.empty(starts[-1], np.int32)
+    counts = np.empty(starts[-1], before.counts.dtype)
+    for rows, shift, skipped in ((before, 0, after), (after, size, before)):
+        lengths = np.diff(rows.starts)
+        # A word's contexts stand behind the followers of all earlier words, and its followers
+        # behind the contexts of all words up to itself.
+        offset = skipped.starts[:-1] if shift == 0 else skipped.starts[1:]
+        places = np.arange(rows.columns.size) + np.repeat(offset, lengths)
+        columns[places] = rows.columns + shift
+        counts[places] = rows.counts
+    return SparseRows(starts, columns, counts)
+
+
+def running_numbers(
+    table: npt.NDArray[np.int32], word_totals: Counts, context_totals: Counts
+) -> Counts:
+    """Give n1, n+ and the classes with N > 0 of words and of contexts."""
+    numbers = np.zeros(KINDS + 2, np.int64)
+    _, numbers[ONCE], numbers[SEEN] = kernel.sum_pair_values(table, 0.0)
+    numbers[KINDS] = (word_totals > 0).sum()
+    numbers[KINDS + 1] = (context_totals > 0).sum()
+    return numbers
+
+
+def separate_state(
+    events: Events,
+    criterion: Criterion,
+    maps: tuple[ClassMap, ClassMap],
+    numberings: tuple[Numbering, Numbering],
+    least: tuple[int, int | None],
+) -> State:
+    """Give the state for contexts and words with classes of their own.
+
+    ``least`` holds how often words and contexts must have been seen to move; the second is None
+    where contexts never move (predictive).
+    """
+    terms, ready = kernel_terms(criterion, events.total)
+    contexts, words = (np.array(classes, np.int32) for classes in maps)
+    context_numbers, word_numbers = numberings
+    dtype = events.by_row.counts.dtype
+    cells = np.zeros((context_numbers.total, padded(word_numbers.total)), dtype)
+    word_events = kernel_events(events.by_column, contexts)
+    context_events = kernel_events(events.by_row, words)
+    kernel.fill_cells(word_events, words, cells)
+    word_sizes, context_sizes = element_sizes(events.by_column), element_sizes(events.by_row)
+    context_width = padded(context_numbers.total)
+    word_totals = class_totals(words, word_sizes, cells.shape[1])
+    context_totals = class_totals(contexts, context_sizes, context_width)
+    numbers = running_numbers(cells, word_totals, context_totals)
+    table = make_table(cells, word_totals[None], terms, ready)
+    moving = least[1] is not None
+    mirror = empty_table(dtype)
+    if moving:
+        turned = np.zeros((word_numbers.total, context_width), dtype)
+        turned[:, : context_numbers.total] = cells[:, : word_numbers.total].T
+        mirror = make_table(turned, context_totals[None], terms, ready)
+    problem = Problem(
+        word_events,
+        words,
+        frozen(word_sizes[:, None]),
+        table,
+        np.zeros(words.size, np.float32),
+        numbers,
+        word_numbers.candidates,
+        0,
+        0,
+    )
+    free = (words < word_numbers.candidates) & (word_sizes >= max(least[0], 1))
+    sides = [Side(problem, mirror, falling_order(word_sizes, free))]
+    if least[1] is not None:
+        free = (contexts < context_numbers.candidates) & (context_sizes >= max(least[1], 1))
+        other = problem._replace(
+            events=context_events,
+            classes=contexts,
+            sizes=frozen(context_sizes[:, None]),
+            table=mirror,
+            slacks=np.zeros(contexts.size, np.float32),
+            candidates=context_numbers.candidates,
+            side=1,
+        )
+        sides.append(Side(other, table, falling_order(context_sizes, free)))
+    return State(criterion, terms, ready, tuple(sides), (contexts, words), numberings, cells)
+
+
+def check_memory(rows: int, columns: int, limit: int) -> None:
+    """Refuse a class table that would not fit, and say what would."""
+    needed = rows * columns * (4 + 2 * LEVELS)
+    if needed > limit:
+        raise InputError(
+            f"a table of {rows:,} by {columns:,} classes needs {needed / 1e9:.1f} GB; "
+            "ask for fewer classes or contexts"
+        )
