@@ -27,9 +27,7 @@ class Checkpoints:
 
     def write(self, cursor: dict[str, Any], arrays: Arrays) -> None:
         """Replace the checkpoint in one step."""
-        write_folder(
-            self.path, "checkpoint", {"identity": self.identity, "cursor": cursor}, arrays
-        )
+        write_folder(self.path, "checkpoint", {"identity": self.identity, "cursor": cursor}, arrays)
 
     def read(self) -> tuple[dict[str, Any], Arrays]:
         """Read the checkpoint of the same search; any other is refused, saying what differs."""

@@ -253,17 +253,18 @@ def check_tree(folder: Folder, model: ClassModel) -> None:
 def adopt_unseen(class_of: Int32s, counts: Int64s) -> Int32s:
     """The map with every word that never occurred in the class of the least frequent one that did.
 
-    Among several least frequent ones the last is taken; <s> and </s> take in no words.
+    Among the classes of several least frequent words the one with most seen words is taken, then the
+    lowest number. <s> and </s> take in no words.
     """
     class_of = class_of.astype(np.int32).copy()
-    ordinary = counts > 0
+    ordinary = np.ones(counts.size, dtype=np.bool_)
     ordinary[[BOS, EOS]] = False
-    if ordinary.any():
-        seen = np.flatnonzero(ordinary)
-        least = seen[::-1][np.argmin(counts[seen[::-1]])]
-        unseen = counts == 0
-        unseen[[BOS, EOS]] = False
-        class_of[unseen] = class_of[least]
+    seen = ordinary & (counts > 0)
+    if seen.any():
+        rarest = seen & (counts == counts[seen].min())
+        sizes = np.bincount(class_of[seen])
+        candidates = np.unique(class_of[rarest])
+        class_of[ordinary & ~seen] = candidates[np.argmax(sizes[candidates])]
     return class_of
 
 

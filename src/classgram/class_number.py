@@ -62,9 +62,7 @@ def choose_class_number(task: Task, climb: Climb, report: Report) -> tuple[int, 
 def judging_task(task: Task) -> Task:
     """Give the same task under leaving-one-out, contexts having as many classes as words."""
     least = max(2, task.options.move_min_count or 2)
-    options = replace(
-        task.options, criterion="loo", move_min_count=least, context_classes=None
-    )
+    options = replace(task.options, criterion="loo", move_min_count=least, context_classes=None)
     return replace(task, options=options)
 
 

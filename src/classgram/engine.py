@@ -69,17 +69,13 @@ class LocalEngine:
         proposals = np.zeros(max(min(batch, elements.size), 1), np.int32)
         criterion = (state.terms, state.ready)
         if self._pool is None or batch < 2 * LEAST_SHARE:
-            return int(
-                run_rounds(problem, mirror, criterion, scratch[0], elements, proposals, rule)
-            )
+            return int(run_rounds(problem, mirror, criterion, scratch[0], elements, proposals, rule))
         moved = 0
         applying = rule._replace(step=APPLY)
         for first in range(0, elements.size, batch):
             part = elements[first : first + batch]
             self._propose(state, state.sides[side], scratch, part, (proposals, rule))
-            moved += run_rounds(
-                problem, mirror, criterion, scratch[0], part, proposals, applying
-            )
+            moved += run_rounds(problem, mirror, criterion, scratch[0], part, proposals, applying)
         return int(moved)
 
     def _propose(

@@ -224,9 +224,7 @@ class Search:
         value = self.state.value()
         self._keep_best(value)
         number = len(self.sweeps) + 1
-        self.sweeps.append(
-            Sweep(number, cursor["moved"], value, cursor["seconds"], cursor["kind"])
-        )
+        self.sweeps.append(Sweep(number, cursor["moved"], value, cursor["seconds"], cursor["kind"]))
         self.cursor = {"open": False}
         self._save_checkpoint()
 
@@ -421,9 +419,7 @@ def climber(engine: Engine, deadline: float | None) -> Callable[[Task, State, in
     return climb
 
 
-def finish(
-    search: Search, ended: str, notes: list[str], curve: tuple[tuple[int, float], ...]
-) -> Result:
+def finish(search: Search, ended: str, notes: list[str], curve: tuple[tuple[int, float], ...]) -> Result:
     """Give the result of a search that has ended, elements without counts placed."""
     task, state = search.task, search.state
     if search.best is not None and search.best[0] > state.value():
@@ -452,4 +448,3 @@ def finish(
         tuple(notes),
         curve,
     )
-

@@ -89,9 +89,7 @@ def start_from_file(path: Path, vocabulary: Vocabulary) -> dict[str, ClassMap]:
     Words without a class get -1. Classes are numbered in the order of their first word.
     """
     if not path.exists():
-        raise InputError(
-            f"{path}: no such file; --start takes {', '.join(STARTS)}, a class file or a folder"
-        )
+        raise InputError(f"{path}: no such file; --start takes {', '.join(STARTS)}, a class file or a folder")
     if path.is_dir():
         if folder_kind(path) != "partition":
             raise InputError(f"{path}: holds no classes; --start takes a folder made by cluster")
@@ -121,9 +119,7 @@ def carried_over(partition: Partition, vocabulary: Vocabulary) -> ClassMap:
     )
 
 
-def fitted_start(
-    classes: ClassMap, sizes: Counts, free: npt.NDArray[np.bool_], candidates: int
-) -> ClassMap:
+def fitted_start(classes: ClassMap, sizes: Counts, free: npt.NDArray[np.bool_], candidates: int) -> ClassMap:
     """Make given classes fit: numbered from 0 by falling count, the rest all in the last one.
 
     Where there are more classes than asked for, the rarest are joined in the last one.

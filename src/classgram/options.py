@@ -64,51 +64,6 @@ class CountOptions:
     """Memory for the sorting of n-grams; beyond it temporary files are used."""
 
 
-Recipe = Literal["class", "backoff", "katz", "kneser-ney"]
-Smoothing = Literal["kneser-ney", "interpolated", "paper"]
-
-
-@dataclass(frozen=True, slots=True)
-class ModelOptions:
-    """Which language model is trained."""
-
-    recipe: Recipe = "kneser-ney"
-    """Modified Kneser-Ney, the paper's back-off, Katz, or a class model."""
-
-    order: int | None = None
-    """The longest n-grams; by default 5 (Kneser-Ney, tied classes), 3, or that of other classes."""
-
-    smoothing: Smoothing | None = None
-    """Of class models: Kneser-Ney over classes (tied classes; their default), interpolated, or paper."""
-
-    cutoff: tuple[int, ...] = (2,)
-    """Of the paper's back-off: drop n-grams seen fewer times, a number for each order from 2 up."""
-
-    memory: str = "2G"
-    """Memory for the sorting of n-grams; beyond it temporary files are used."""
-
-
-@dataclass(frozen=True, slots=True)
-class GenerateOptions:
-    """How sentences are drawn."""
-
-    sentences: int = 10
-    """How many sentences to draw."""
-
-    seed: int = 0
-    """The same seed draws the same sentences."""
-
-    temperature: float = 1.0
-    """Below 1 likely words become likelier, above 1 less likely."""
-
-    max_words: int = 100
-    """Cut a sentence here if it did not end before."""
-
-    prompt: str = ""
-    """Words that every sentence begins with."""
-
-    unknown: bool = False
-    """Let <unk> be drawn, too."""
 Shape = Literal["tied", "joint", "positional", "predictive"]
 Criterion = Literal["ml", "loo"]
 Effort = Literal["low", "normal", "high"]
@@ -200,3 +155,85 @@ class RunOptions:
 
     address: str | None = None
     """The address of a running Ray cluster."""
+
+
+Recipe = Literal["class", "backoff", "katz", "kneser-ney"]
+Smoothing = Literal["kneser-ney", "interpolated", "paper"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """Which language model is trained."""
+
+    recipe: Recipe = "kneser-ney"
+    """Modified Kneser-Ney, the paper's back-off, Katz, or a class model."""
+
+    order: int | None = None
+    """The longest n-grams; by default 5 (Kneser-Ney, tied classes), 3, or that of other classes."""
+
+    smoothing: Smoothing | None = None
+    """Of class models: Kneser-Ney over classes (tied classes; their default), interpolated, or paper."""
+
+    cutoff: tuple[int, ...] = (2,)
+    """Of the paper's back-off: drop n-grams seen fewer times, a number for each order from 2 up."""
+
+    memory: str = "2G"
+    """Memory for the sorting of n-grams; beyond it temporary files are used."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainClassesOptions:
+    """The classes that a class model makes for itself where none are given."""
+
+    classes: int | None = None
+    """The number of word classes; by default a tenth of the words seen, at most 1,000."""
+
+    context_classes: int | None = None
+    """The number of context classes where contexts have classes of their own; as many as word classes."""
+
+    contexts: int | None = None
+    """Joint contexts of two words and more: how many of the most frequent are told apart (all)."""
+
+    shape: Shape = "tied"
+    """One set of classes (tied), others for contexts (joint), or no classes of contexts (predictive)."""
+
+    criterion: Criterion = "ml"
+    """Maximum likelihood (ml) or leaving-one-out (loo)."""
+
+    move_min_count: int | None = None
+    """Words seen fewer times stay where they started; 1, or 2 under leaving-one-out."""
+
+    sweeps: int | None = None
+    """Stop after this many sweeps even where words still move."""
+
+    seed: int = 0
+    """The seed of everything random."""
+
+    effort: Effort = "low"
+    """low: until no word moves; normal and high: anneal first, for better classes in more time."""
+
+    threads: int | None = None
+    """Threads to use (all cores)."""
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateOptions:
+    """How sentences are drawn."""
+
+    sentences: int = 10
+    """How many sentences to draw."""
+
+    seed: int = 0
+    """The same seed draws the same sentences."""
+
+    temperature: float = 1.0
+    """Below 1 likely words become likelier, above 1 less likely."""
+
+    max_words: int = 100
+    """Cut a sentence here if it did not end before."""
+
+    prompt: str = ""
+    """Words that every sentence begins with."""
+
+    unknown: bool = False
+    """Let <unk> be drawn, too."""

@@ -132,8 +132,7 @@ class Partition:
         names = list(words)
         if self.contexts is not None:
             names += [
-                " ".join(words[word] for word in row if word >= 0)
-                for row in self.contexts.tuples.tolist()
+                " ".join(words[word] for word in row if word >= 0) for row in self.contexts.tuples.tolist()
             ]
         return table_lines(names, self.context_map, self.counts[0])
 

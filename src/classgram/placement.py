@@ -32,9 +32,7 @@ def place_uncounted(task: Task, state: State) -> tuple[ClassMap, ...]:
     return tuple(maps)
 
 
-def place_contexts(
-    task: Task, state: State, classes: ClassMap, elements: npt.NDArray[np.int64]
-) -> None:
+def place_contexts(task: Task, state: State, classes: ClassMap, elements: npt.NDArray[np.int64]) -> None:
     """Place contexts by the counts they had before longer contexts took them."""
     assert task.contexts is not None
     followers = [full_followers(task, int(element)) for element in elements]

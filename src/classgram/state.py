@@ -14,8 +14,8 @@ import numpy.typing as npt
 from classgram.criteria import Criterion, kernel_terms
 from classgram.errors import InputError
 from classgram.events import Events, SparseRows
-from classgram.kernels import frozen
 from classgram.kernels import class_table as kernel
+from classgram.kernels import frozen
 from classgram.kernels.class_table import ClassTable
 from classgram.kernels.criterion import LEVELS, Ready, Terms, global_term
 from classgram.kernels.proposals import KINDS, ONCE, SEEN, Problem, Scratch
@@ -130,9 +130,7 @@ def empty_table(dtype: npt.DTypeLike) -> ClassTable:
 
 def kernel_events(rows: SparseRows, classes: ClassMap) -> kernel.Events:
     """Give events as kernels take them."""
-    return kernel.Events(
-        frozen(rows.starts), frozen(rows.columns), frozen(rows.counts), classes
-    )
+    return kernel.Events(frozen(rows.starts), frozen(rows.columns), frozen(rows.counts), classes)
 
 
 def element_sizes(rows: SparseRows) -> Counts:
@@ -141,9 +139,7 @@ def element_sizes(rows: SparseRows) -> Counts:
     return ends[rows.starts[1:]] - ends[rows.starts[:-1]]
 
 
-def make_table(
-    cells: npt.NDArray[np.int32], totals: Counts, terms: Terms, ready: Ready
-) -> ClassTable:
+def make_table(cells: npt.NDArray[np.int32], totals: Counts, terms: Terms, ready: Ready) -> ClassTable:
     """Give a table with its ready differences."""
     differences = np.zeros((cells.shape[0] * LEVELS + 1, cells.shape[1]), np.int16)
     kernel.fill_differences(cells, differences, terms, ready)
@@ -213,9 +209,7 @@ def stack(events: Events) -> SparseRows:
     return SparseRows(starts, columns, counts)
 
 
-def running_numbers(
-    table: npt.NDArray[np.int32], word_totals: Counts, context_totals: Counts
-) -> Counts:
+def running_numbers(table: npt.NDArray[np.int32], word_totals: Counts, context_totals: Counts) -> Counts:
     """Give n1, n+ and the classes with N > 0 of words and of contexts."""
     numbers = np.zeros(KINDS + 2, np.int64)
     _, numbers[ONCE], numbers[SEEN] = kernel.sum_pair_values(table, 0.0)

@@ -58,9 +58,7 @@ class Task:
     @property
     def elements(self) -> tuple[int, ...]:
         """How many elements each map can tell apart."""
-        return tuple(
-            int((size[free] > 0).sum()) for size, free in zip(self.sizes, self.free, strict=True)
-        )
+        return tuple(int((size[free] > 0).sum()) for size, free in zip(self.sizes, self.free, strict=True))
 
     @property
     def move_min_count(self) -> int:

@@ -31,9 +31,7 @@ def lean_kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a part of one lean kernel into it, instead of on its own and then once more."""
-    part: Callable[P, R] = numba.njit(
-        nogil=True, inline="always", _nrt=False, error_model="numpy"
-    )(function)
+    part: Callable[P, R] = numba.njit(nogil=True, inline="always", _nrt=False, error_model="numpy")(function)
     return part
 
 

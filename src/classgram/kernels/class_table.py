@@ -69,9 +69,7 @@ def fill_cells(events: Events, own_classes: IntArray, cells: IntArray) -> None:
 
 
 @lean_kernel
-def fill_differences(
-    cells: IntArray, differences: NDArray[np.int16], terms: Terms, ready: Ready
-) -> None:
+def fill_differences(cells: IntArray, differences: NDArray[np.int16], terms: Terms, ready: Ready) -> None:
     """Fill every ready difference of a table."""
     for row in range(cells.shape[0]):
         for column in range(cells.shape[1]):

@@ -31,9 +31,7 @@ LongArray = NDArray[np.int64]
 
 
 @lean_kernel
-def change_cell(
-    table: ClassTable, terms: Terms, ready: Ready, row: int, column: int, change: int
-) -> int:
+def change_cell(table: ClassTable, terms: Terms, ready: Ready, row: int, column: int, change: int) -> int:
     """Add to one cell and renew its ready differences; give the new count."""
     count = table.cells[row, column] + change
     table.cells[row, column] = count
@@ -160,9 +158,7 @@ def run_rounds(
         last = min(first + step, elements.size)
         if rule.step != APPLY:
             for i in range(first, last):
-                proposals[i - first] = best_class(
-                    problem, terms, ready, scratch, rule, elements[i]
-                )
+                proposals[i - first] = best_class(problem, terms, ready, scratch, rule, elements[i])
         if rule.step != PROPOSE:
             for i in range(first, last):
                 proposal = (elements[i], proposals[i - first])

@@ -127,9 +127,7 @@ class Value(NamedTuple):
 
 
 @lean_kernel
-def build_profile(
-    events: Events, classes: IntArray, tied: int, scratch: Scratch, element: int
-) -> Profile:
+def build_profile(events: Events, classes: IntArray, tied: int, scratch: Scratch, element: int) -> Profile:
     """Sum the element's events by opposite class."""
     keys, amounts, weights = scratch.keys, scratch.amounts, scratch.weights
     partners, counts, partner_classes = events.partners, events.amounts, events.partner_classes
@@ -158,9 +156,7 @@ def clear_weights(profile: Profile) -> None:
 
 
 @lean_kernel
-def value_in_own(
-    cells: IntArray, values: NDArray[np.float64], shift: float, profile: Profile
-) -> Value:
+def value_in_own(cells: IntArray, values: NDArray[np.float64], shift: float, profile: Profile) -> Value:
     """Give the pair terms that the element adds to its own class, exactly."""
     keys, amounts, weights, length, own, itself, tied = profile
     total = 0.0
@@ -224,9 +220,7 @@ def value_in_other(
 
 
 @lean_kernel
-def total_terms(
-    totals: LongArray, sizes: LongArray, terms: Terms, column: int, removed: bool
-) -> float:
+def total_terms(totals: LongArray, sizes: LongArray, terms: Terms, column: int, removed: bool) -> float:
     """Give the class terms that an element of these sizes adds to a class."""
     result = 0.0
     for side in range(totals.shape[0]):
@@ -259,9 +253,7 @@ def gain_of(
     """Give F after moving the element to another class, less F now, exactly."""
     sizes = problem.sizes[element]
     totals = problem.table.totals
-    other = value_in_other(
-        problem.table.cells, terms.pair_values, terms.pair_shift, profile, candidate
-    )
+    other = value_in_other(problem.table.cells, terms.pair_values, terms.pair_shift, profile, candidate)
     gain = other.terms - own.terms
     gain += total_terms(totals, sizes, terms, candidate, False)
     gain -= total_terms(totals, sizes, terms, profile.own, True)
@@ -269,9 +261,7 @@ def gain_of(
         numbers = problem.numbers
         once, seen = numbers[ONCE], numbers[SEEN]
         pairs = class_pairs(problem, sizes, profile.own, candidate)
-        gain += global_term(
-            terms.discount, once - own.once + other.once, seen - own.seen + other.seen, pairs
-        )
+        gain += global_term(terms.discount, once - own.once + other.once, seen - own.seen + other.seen, pairs)
         gain -= global_term(terms.discount, once, seen, numbers[KINDS] * numbers[KINDS + 1])
     return gain
 
@@ -312,14 +302,13 @@ def renew_total_row(totals: SingleArray, sizes: LongArray, shift: float, scratch
         if sizes[side] > 0:
             counts = totals[side]
             for c in range(row.size):
-                row[c] -= approximate_difference(
-                    counts[c], np.float32(sizes[side]), np.float32(shift)
-                )
+                row[c] -= approximate_difference(counts[c], np.float32(sizes[side]), np.float32(shift))
 
 
 @lean_kernel
-def add_eight_rows(differences: NDArray[np.int16], rows: LongArray, unit: np.float32,
-                   scores: SingleArray) -> None:
+def add_eight_rows(
+    differences: NDArray[np.int16], rows: LongArray, unit: np.float32, scores: SingleArray
+) -> None:
     """Add eight rows of differences in the given unit."""
     a, b, c, d = differences[rows[0]], differences[rows[1]], differences[rows[2]], differences[rows[3]]
     e, f, g, h = differences[rows[4]], differences[rows[5]], differences[rows[6]], differences[rows[7]]
@@ -330,8 +319,9 @@ def add_eight_rows(differences: NDArray[np.int16], rows: LongArray, unit: np.flo
 
 
 @lean_kernel
-def add_four_rows(differences: NDArray[np.int16], rows: LongArray, unit: np.float32,
-                  scores: SingleArray) -> None:
+def add_four_rows(
+    differences: NDArray[np.int16], rows: LongArray, unit: np.float32, scores: SingleArray
+) -> None:
     """Add four rows of differences in the given unit."""
     a, b, c, d = differences[rows[0]], differences[rows[1]], differences[rows[2]], differences[rows[3]]
     for j in range(scores.size):
@@ -390,9 +380,7 @@ def add_large_amounts(
         else:
             single_amount, single_shift = np.float32(amount), np.float32(shift)
             for c in range(scores.size):
-                scores[c] += approximate_difference(
-                    np.float32(counts[c]), single_amount, single_shift
-                )
+                scores[c] += approximate_difference(np.float32(counts[c]), single_amount, single_shift)
 
 
 @inlined
@@ -441,9 +429,7 @@ def correct(target: Corrections, place: int, count: int, amount: int, sign: int)
 
 
 @inlined
-def correct_tied_scores(
-    cells: IntArray, profile: Profile, target: Corrections, candidates: int
-) -> None:
+def correct_tied_scores(cells: IntArray, profile: Profile, target: Corrections, candidates: int) -> None:
     """Correct what the plain sum gets wrong for tied classes: the own rows and the diagonal."""
     keys, amounts, weights, length, own, itself, tied = profile
     before, after = weights[own], weights[own + tied]
@@ -474,9 +460,7 @@ def correct_tied_scores(
 
 
 @inlined
-def add_global_term(
-    problem: Problem, discount: float, scratch: Scratch, element: int, own: Value
-) -> None:
+def add_global_term(problem: Problem, discount: float, scratch: Scratch, element: int, own: Value) -> None:
     """Add leaving-one-out's global term after the move to the score of each candidate."""
     sizes, totals, numbers = problem.sizes[element], problem.table.totals, problem.numbers
     scores, logs = scratch.scores, scratch.logs
@@ -528,9 +512,7 @@ def score_candidates(
     cells, scores = problem.table.cells, scratch.scores
     for c in range(scores.size):
         scores[c] = scratch.total_row[c]
-    error = add_small_amounts(
-        problem.table.differences, ready.steps, profile, scratch.rows, scores
-    )
+    error = add_small_amounts(problem.table.differences, ready.steps, profile, scratch.rows, scores)
     add_large_amounts(cells, terms, ready.middling, profile, scores)
     if terms.discount > 0.0:
         count_seen(cells, profile, scratch)
