@@ -11,7 +11,7 @@ import numpy.typing as npt
 from classgram.class_rows import ClassPairs, add_up, interpolated_rows, paper_rows
 from classgram.errors import InputError
 from classgram.events import Contexts, padded_ids
-from classgram.folders import Folder, check_range, check_starts
+from classgram.folders import Folder, check_finite, check_range, check_starts
 from classgram.kernels import frozen
 from classgram.kernels.class_rows import (
     ClassRows,
@@ -236,9 +236,10 @@ def check_model(folder: Folder, model: ClassModel) -> None:
         raise InputError(f"{folder.path}: rows_parents.npy is out of order; make the folder again")
     if maps.elements is None:
         check_tree(folder, model)
-    values = (rows.log_probabilities, rows.log_backoffs, rows.log_unigrams, model.log_members)
-    if not all(np.isfinite(array).all() for array in values):
-        raise InputError(f"{folder.path}: holds values that are no numbers; make the folder again")
+    check_finite(folder, "rows_log_probabilities", rows.log_probabilities)
+    check_finite(folder, "rows_log_backoffs", rows.log_backoffs)
+    check_finite(folder, "rows_log_unigrams", rows.log_unigrams)
+    check_finite(folder, "log_members", model.log_members)
 
 
 def check_tree(folder: Folder, model: ClassModel) -> None:
