@@ -295,13 +295,9 @@ def class_counts(class_of: Int32s, counts: Int64s, size: int) -> Int64s:
 
 
 def estimate_class_model(
-    counts: NgramCounts, order: int, maps: ClassMaps, smoothing: str, discount: float | None = None
+    counts: NgramCounts, order: int, maps: ClassMaps, smoothing: str, discount: float = ABSOLUTE_DISCOUNT
 ) -> ClassModel:
-    """Estimate a class model with ``paper`` or ``interpolated`` smoothing.
-
-    ``discount`` is b; without it the paper's 0.75 is taken for ``paper``, and an estimate for
-    ``interpolated``.
-    """
+    """Estimate a class model with ``paper`` or ``interpolated`` smoothing; ``discount`` is b."""
     counts = counts.up_to(order)
     unigrams = counts.levels[0].counts
     predicted = adopt_unseen(maps.predicted, unigrams)
@@ -316,7 +312,7 @@ def estimate_class_model(
         lengths, tree, parents = tuple_pairs(counts, maps)
     totals = class_counts(predicted, unigrams, size)
     if smoothing == "paper":
-        rows = paper_rows(lengths, totals, ABSOLUTE_DISCOUNT if discount is None else discount)
+        rows = paper_rows(lengths, totals, discount)
     else:
         rows = interpolated_rows(lengths, parents, totals, discount)
     members = frozen(logarithm(member_probabilities(predicted, unigrams)).astype(np.float32))
