@@ -67,7 +67,7 @@ def three_discounts(n: Counter[int]) -> list[float]:
         return fixed
     y = n[1] / (n[1] + 2 * n[2])
     estimated = [0.0, *(c - (c + 1) * y * n[c + 1] / n[c] for c in (1, 2, 3))]
-    return estimated if all(0 <= estimated[c] <= c for c in (1, 2, 3)) else fixed
+    return estimated if all(0 < estimated[c] <= c for c in (1, 2, 3)) else fixed
 
 
 def smoothed_unigrams(sentences: Sequence[Sequence[str]], predicted: Sequence[str]) -> dict[str, float]:

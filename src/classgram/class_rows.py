@@ -49,7 +49,7 @@ def row_starts(pairs: Sequence[ClassPairs], contexts: int) -> Int64s:
 def interpolated_rows(
     lengths: Sequence[ClassPairs], parents: npt.NDArray[np.int32], unigrams: Int64s, discount: float
 ) -> ClassRows:
-    """Absolute discounting, each context interpolated with the next shorter one (design, section 4).
+    """Absolute discounting, each context interpolated with the next shorter one.
 
     ``lengths`` holds the pairs of contexts of 1, 2, ... words, numbered through; ``unigrams`` the
     classes' own counts.
