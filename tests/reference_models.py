@@ -67,7 +67,7 @@ def three_discounts(n: Counter[int]) -> list[float]:
         return fixed
     y = n[1] / (n[1] + 2 * n[2])
     estimated = [0.0, *(c - (c + 1) * y * n[c + 1] / n[c] for c in (1, 2, 3))]
-    return estimated if all(0 <= estimated[c] <= c for c in (1, 2, 3)) else fixed
+    return estimated if all(0 < estimated[c] <= c for c in (1, 2, 3)) else fixed
 
 
 def smoothed_unigrams(sentences: Sequence[Sequence[str]], predicted: Sequence[str]) -> dict[str, float]:
@@ -173,10 +173,6 @@ def interpolated_classes(
         context = tuple(context_class_of[word] for word in gram[:-1])
         for length in range(order):
             pairs[length][context[order - 1 - length :], class_of[gram[-1]]] += count
-    discounts = []
-    for level in pairs:
-        n = Counter(level.values())
-        discounts.append(min(max(n[1] / (n[1] + 2 * n[2]), 0.1), 0.9) if n[1] else 0.75)
 
     def probability(context: tuple[int, ...], label: int) -> float:
         followers = {g: count for (c, g), count in pairs[len(context)].items() if c == context}
@@ -186,7 +182,7 @@ def interpolated_classes(
         lower = probability(context[1:], label)
         if not total:
             return lower
-        taken = discounts[len(context)]
+        taken = 0.75
         own = max(followers.get(label, 0) - taken, 0) / total
         return own + taken * len(followers) / total * lower
 

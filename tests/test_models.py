@@ -272,6 +272,30 @@ def test_class_ngrams_are_kneser_ney_over_classes(counts: NgramCounts) -> None:
     assert_equals_twin(model, probability, HELD_OUT[-12:])
 
 
+def test_classes_of_another_vocabulary_are_carried_over() -> None:
+    from classgram.exchange import exchange
+    from classgram.options import ClusterOptions, ModelOptions
+    from classgram.training import class_maps, train_model
+
+    lines = random_lines(1)
+    counts = counts_of(lines, 3)
+    turned = Vocabulary.from_words([*reversed(counts.vocabulary.words[3:]), "new"])
+    others = count_ngrams(text_from_strings(lines), CountOptions(3), turned)
+    for options in (
+        ClusterOptions(classes=5),
+        ClusterOptions(classes=5, shape="joint", order=3, contexts=20),
+    ):
+        partition = exchange(counts, options).partition
+        maps = class_maps(partition, turned, 3)
+        for word in turned.words:
+            assert maps.predicted[turned.id(word)] == partition.class_of(word)
+        model = train_model(counts, ModelOptions("class", smoothing="interpolated", order=3), partition)
+        again = train_model(others, ModelOptions("class", smoothing="interpolated", order=3), partition)
+        for line in lines[:20]:
+            # The new word takes a share of its class, so that scores differ a little.
+            assert again.score(line) == pytest.approx(model.score(line), abs=1.0)
+
+
 def test_an_index_changes_no_score(counts: NgramCounts, monkeypatch: pytest.MonkeyPatch) -> None:
     model = train_kneser_ney(counts, 4)
     sentences = model.encode(HELD_OUT * 40)

@@ -151,7 +151,8 @@ def test_score_streams_and_filters(command: Run, model: Path, texts: Path, tmp_p
         (("generate", "MODEL", "--temperature", "0"), "--temperature"),
         (("train", "TEST", "-o", "x/y/z"), "there is no folder"),
         (("train", "TEST", "-o", "new", "--order", "1"), "order from 2"),
-        (("train", "TEST", "-o", "new", "--recipe", "class"), "--use-classes"),
+        (("train", "TEST", "-o", "new", "--classes", "3"), "--recipe kneser-ney has no classes"),
+        (("train", "TEST", "-o", "new", "--recipe", "class", "--use-classes", "nowhere"), "no such folder"),
     ],
 )
 def test_what_the_user_can_mend_is_one_line(
@@ -164,3 +165,40 @@ def test_what_the_user_can_mend_is_one_line(
     assert message in err
     assert err.startswith("classgram: ")
     assert err.count("\n") == 1
+
+
+def test_class_models_make_or_use_their_classes(command: Run, texts: Path, tmp_path: Path) -> None:
+    from classgram.exchange import exchange
+    from classgram.ngrams import count_ngrams
+    from classgram.options import ClusterOptions
+
+    train, test = texts / "train.txt", texts / "test.txt"
+    made = ("--recipe", "class", "--classes", 8, "--threads", 1, "--quiet")
+    assert command("train", train, "-o", tmp_path / "tied", *made)[0] == 0
+    exchange(count_ngrams(train), ClusterOptions(classes=8)).save(tmp_path / "classes")
+    used = ("--recipe", "class", "--use-classes", tmp_path / "classes")
+    assert command("train", train, "-o", tmp_path / "used", *used, "--quiet")[0] == 0
+    for file in (tmp_path / "tied").iterdir():
+        assert file.read_bytes() == (tmp_path / "used" / file.name).read_bytes()
+    for smoothing in ("paper", "interpolated"):
+        joint = ("--shape", "joint", "--order", 3, "--contexts", 40, "--smoothing", smoothing)
+        assert command("train", train, "-o", tmp_path / smoothing, *made, *joint)[0] == 0
+        code, out, _ = command("perplexity", tmp_path / smoothing, test, "--json")
+        assert 1 < json.loads(out)["perplexity_including_unknown"] < 100
+    code, _, err = command("train", train, "-o", tmp_path / "x", *used, "--classes", 9)
+    assert (code, "leave out the options" in err) == (2, True)
+    code, _, err = command(
+        "train", train, "-o", tmp_path / "x", *made, "--shape", "joint", "--smoothing", "kneser-ney"
+    )
+    assert (code, "needs tied classes" in err) == (2, True)
+
+
+def test_the_demo_compares_all_recipes(command: Run, texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("classgram.demo.demo_text", lambda: texts / "train.txt")
+    code, out, _ = command("demo", "--json", "--quiet")
+    result = json.loads(out)
+    assert code == 0
+    assert len(result["models"]) == 6
+    assert all(1 < row["perplexity_including_unknown"] < 100 for row in result["models"])
+    code, out, _ = command("demo", "--quiet")
+    assert "Kneser-Ney, order 5" in out

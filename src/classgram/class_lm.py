@@ -11,7 +11,7 @@ import numpy.typing as npt
 from classgram.class_rows import ClassPairs, add_up, interpolated_rows, paper_rows
 from classgram.errors import InputError
 from classgram.events import Contexts, padded_ids
-from classgram.folders import Folder, check_range, check_starts
+from classgram.folders import Folder, check_finite, check_range, check_starts
 from classgram.kernels import frozen
 from classgram.kernels.class_rows import (
     ClassRows,
@@ -236,9 +236,10 @@ def check_model(folder: Folder, model: ClassModel) -> None:
         raise InputError(f"{folder.path}: rows_parents.npy is out of order; make the folder again")
     if maps.elements is None:
         check_tree(folder, model)
-    values = (rows.log_probabilities, rows.log_backoffs, rows.log_unigrams, model.log_members)
-    if not all(np.isfinite(array).all() for array in values):
-        raise InputError(f"{folder.path}: holds values that are no numbers; make the folder again")
+    check_finite(folder, "rows_log_probabilities", rows.log_probabilities)
+    check_finite(folder, "rows_log_backoffs", rows.log_backoffs)
+    check_finite(folder, "rows_log_unigrams", rows.log_unigrams)
+    check_finite(folder, "log_members", model.log_members)
 
 
 def check_tree(folder: Folder, model: ClassModel) -> None:
@@ -253,17 +254,18 @@ def check_tree(folder: Folder, model: ClassModel) -> None:
 def adopt_unseen(class_of: Int32s, counts: Int64s) -> Int32s:
     """The map with every word that never occurred in the class of the least frequent one that did.
 
-    Among several least frequent ones the last is taken; <s> and </s> take in no words.
+    Among the classes of several least frequent words the one with most seen words is taken, then the
+    lowest number. <s> and </s> take in no words.
     """
     class_of = class_of.astype(np.int32).copy()
-    ordinary = counts > 0
+    ordinary = np.ones(counts.size, dtype=np.bool_)
     ordinary[[BOS, EOS]] = False
-    if ordinary.any():
-        seen = np.flatnonzero(ordinary)
-        least = seen[::-1][np.argmin(counts[seen[::-1]])]
-        unseen = counts == 0
-        unseen[[BOS, EOS]] = False
-        class_of[unseen] = class_of[least]
+    seen = ordinary & (counts > 0)
+    if seen.any():
+        rarest = seen & (counts == counts[seen].min())
+        sizes = np.bincount(class_of[seen])
+        candidates = np.unique(class_of[rarest])
+        class_of[ordinary & ~seen] = candidates[np.argmax(sizes[candidates])]
     return class_of
 
 
@@ -293,13 +295,9 @@ def class_counts(class_of: Int32s, counts: Int64s, size: int) -> Int64s:
 
 
 def estimate_class_model(
-    counts: NgramCounts, order: int, maps: ClassMaps, smoothing: str, discount: float | None = None
+    counts: NgramCounts, order: int, maps: ClassMaps, smoothing: str, discount: float = ABSOLUTE_DISCOUNT
 ) -> ClassModel:
-    """Estimate a class model with ``paper`` or ``interpolated`` smoothing.
-
-    ``discount`` is b; without it the paper's 0.75 is taken for ``paper``, and an estimate for
-    ``interpolated``.
-    """
+    """Estimate a class model with ``paper`` or ``interpolated`` smoothing; ``discount`` is b."""
     counts = counts.up_to(order)
     unigrams = counts.levels[0].counts
     predicted = adopt_unseen(maps.predicted, unigrams)
@@ -314,7 +312,7 @@ def estimate_class_model(
         lengths, tree, parents = tuple_pairs(counts, maps)
     totals = class_counts(predicted, unigrams, size)
     if smoothing == "paper":
-        rows = paper_rows(lengths, totals, ABSOLUTE_DISCOUNT if discount is None else discount)
+        rows = paper_rows(lengths, totals, discount)
     else:
         rows = interpolated_rows(lengths, parents, totals, discount)
     members = frozen(logarithm(member_probabilities(predicted, unigrams)).astype(np.float32))

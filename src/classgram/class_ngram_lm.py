@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from classgram.class_lm import INFO_KEYS, adopt_unseen, member_probabilities
 from classgram.errors import InputError
-from classgram.folders import Folder, check_range
+from classgram.folders import Folder, check_finite, check_range
 from classgram.kernels import frozen
 from classgram.kneser_ney import estimate_kneser_ney
 from classgram.language_model import Floats, LanguageModel, Lengths, ModelFiles, State
@@ -92,8 +92,7 @@ class ClassNgramModel(LanguageModel):
         if not class_of.size == members.size == len(vocabulary):
             raise InputError(f"{folder.path}: vocabulary.txt does not belong to this model")
         check_range(folder, prefix + "class_of", class_of, 0, trie.sizes[0])
-        if not np.isfinite(members).all():
-            raise InputError(f"{folder.path}: log_members.npy has values that are no numbers")
+        check_finite(folder, prefix + "log_members", members)
         info = {key: value for key, value in config.items() if key in (*INFO_KEYS, "order")}
         return cls(vocabulary, trie, class_of, members, info)
 

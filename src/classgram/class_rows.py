@@ -8,8 +8,7 @@ import numpy.typing as npt
 
 from classgram.kernels import frozen
 from classgram.kernels.class_rows import ClassRows
-from classgram.kernels.estimation import count_of_counts, interpolate
-from classgram.smoothing import absolute_discount
+from classgram.kernels.estimation import interpolate
 from classgram.trie import logarithm
 
 Int64s = npt.NDArray[np.int64]
@@ -48,12 +47,12 @@ def row_starts(pairs: Sequence[ClassPairs], contexts: int) -> Int64s:
 
 
 def interpolated_rows(
-    lengths: Sequence[ClassPairs], parents: npt.NDArray[np.int32], unigrams: Int64s, discount: float | None
+    lengths: Sequence[ClassPairs], parents: npt.NDArray[np.int32], unigrams: Int64s, discount: float
 ) -> ClassRows:
-    """Absolute discounting, each context interpolated with the next shorter one (design, section 4).
+    """Absolute discounting, each context interpolated with the next shorter one.
 
     ``lengths`` holds the pairs of contexts of 1, 2, ... words, numbered through; ``unigrams`` the
-    classes' own counts. Without a discount each length's own b = n1 / (n1 + 2 n2) is taken.
+    classes' own counts.
     """
     size = unigrams.size
     lower_keys = np.arange(size)
@@ -63,15 +62,13 @@ def interpolated_rows(
     for depth, pairs in enumerate(lengths):
         above = parents[pairs.contexts].astype(np.int64) if depth else np.zeros_like(pairs.contexts)
         shares = lower[np.searchsorted(lower_keys, above * size + pairs.classes)]
-        n = count_of_counts(frozen(pairs.counts), 2).astype(float)
-        taken = discount if discount is not None else absolute_discount(n)
         estimates = np.empty(pairs.counts.size)
         weights = np.empty(pairs.end - first)
         interpolate(
             frozen(np.searchsorted(pairs.contexts, np.arange(first, pairs.end + 1)).astype(np.int64)),
             frozen(pairs.counts),
             frozen(shares),
-            frozen(np.array([0.0, taken])),
+            frozen(np.array([0.0, discount])),
             estimates,
             weights,
         )

@@ -372,6 +372,12 @@ def check_range(folder: Folder, name: str, array: Array, low: int, high: int) ->
         raise InputError(f"{folder.path / name}.npy: holds values out of range; make the folder again")
 
 
+def check_finite(folder: Folder, name: str, array: Array) -> None:
+    """Refuse an array with values that are no numbers; the least and the largest tell."""
+    if array.size and not (np.isfinite(array.min()) and np.isfinite(array.max())):
+        raise InputError(f"{folder.path / name}.npy: holds values that are no numbers; make the folder again")
+
+
 def check_starts(folder: Folder, name: str, starts: Array, rows: int, size: int) -> None:
     """Refuse starts of compressed rows that do not rise from 0 to the number of entries."""
     whole = starts.size == rows + 1 and starts[0] == 0 and starts[-1] == size

@@ -32,7 +32,8 @@ def modified_kneser_ney_discounts(counts: np.ndarray) -> Discounts:
     y = n[1] / (n[1] + 2 * n[2])
     values = np.array([0.0, *(c - (c + 1) * y * n[c + 1] / n[c] for c in (1, 2, 3))])
     for count in (1, 2, 3):
-        if not 0 <= values[count] <= count:
+        # A discount of 0 would leave nothing for words unseen after a context.
+        if not 0 < values[count] <= count:
             return Discounts(fallback, f"the discount of count {count} would be {values[count]:.3g}")
     return Discounts(values)
 

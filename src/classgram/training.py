@@ -1,43 +1,80 @@
 """Training by recipe: counts, and classes for class models, become a language model."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import numpy.typing as npt
 
 from classgram.class_lm import ClassMaps, estimate_class_model
 from classgram.class_ngram_lm import train_class_ngrams
 from classgram.errors import InputError
 from classgram.events import Contexts
+from classgram.exchange import exchange
 from classgram.language_model import LanguageModel
 from classgram.ngram_lm import Note, silent, train_backoff, train_katz, train_kneser_ney
 from classgram.ngrams import NgramCounts
-from classgram.options import ModelOptions
+from classgram.options import (
+    ClusterOptions,
+    ModelOptions,
+    RunOptions,
+    SearchOptions,
+    TrainClassesOptions,
+)
+from classgram.partition import Partition
+from classgram.progress import Report
+from classgram.progress import silent as unseen
 from classgram.vocabulary import Vocabulary
 
-if TYPE_CHECKING:
-    from classgram.partition import Partition
+MOST_CLASSES = 1000
+"""What a class model asks for at most where no number is given."""
 
 DEFAULT_ORDERS = {"kneser-ney": 5, "katz": 3, "backoff": 3, "class": 5}
 
 
-def training_order(options: ModelOptions, partition: "Partition | None" = None) -> int:
-    """The order that a recipe counts and trains."""
+def training_order(options: ModelOptions, classes: Partition | str | None = None) -> int:
+    """The order that a recipe counts and trains; ``classes`` are given, or a shape to be made."""
     if options.order is not None and not 2 <= options.order <= 32:
         raise InputError(f"--order {options.order}: models have an order from 2 to 32")
-    if partition is None or partition.shape == "tied":
-        return options.order or DEFAULT_ORDERS[options.recipe]
-    if options.order not in (None, partition.order):
-        raise InputError(
-            f"--order {options.order}: the {partition.shape} classes are of order {partition.order}; "
-            "cluster again with the other order"
-        )
-    return partition.order
+    if isinstance(classes, Partition) and classes.shape != "tied":
+        if options.order not in (None, classes.order):
+            raise InputError(
+                f"--order {options.order}: the {classes.shape} classes are of order {classes.order}; "
+                "cluster again with the other order"
+            )
+        return classes.order
+    if options.recipe == "class" and isinstance(classes, str) and classes != "tied":
+        return options.order or 2
+    return options.order or DEFAULT_ORDERS[options.recipe]
+
+
+def make_classes(
+    counts: NgramCounts,
+    options: TrainClassesOptions,
+    order: int | None = None,
+    note: Note = silent,
+    report: Report = unseen,
+) -> Partition:
+    """Cluster the words of a text for a class model; ``order`` is that of joint contexts."""
+    seen = int(np.count_nonzero(counts.levels[0].counts))
+    classes = options.classes
+    if classes is None:
+        classes = max(2, min(MOST_CLASSES, seen // 10))
+        note(f"{classes} classes; choose another number with --classes")
+    wanted = ClusterOptions(
+        classes,
+        options.context_classes,
+        options.contexts,
+        options.criterion,
+        options.shape,
+        2 if options.shape == "tied" else order or 2,
+        move_min_count=options.move_min_count,
+    )
+    search = SearchOptions(seed=options.seed, sweeps=options.sweeps, effort=options.effort)
+    return exchange(counts, wanted, search, RunOptions(options.threads), report=report).partition
 
 
 def train_model(
     counts: NgramCounts,
     options: ModelOptions | None = None,
-    partition: "Partition | None" = None,
+    partition: Partition | None = None,
     note: Note = silent,
 ) -> LanguageModel:
     """Train the model that the options ask for; ``note`` is told what had to be decided."""
@@ -61,7 +98,7 @@ def train_model(
 
 
 def train_class_model(
-    counts: NgramCounts, partition: "Partition", options: ModelOptions, note: Note = silent
+    counts: NgramCounts, partition: Partition, options: ModelOptions, note: Note = silent
 ) -> LanguageModel:
     """Train a class model: Kneser-Ney over tied classes by default, ``interpolated`` for others."""
     order = training_order(options, partition)
@@ -82,7 +119,7 @@ def train_class_model(
     return model
 
 
-def class_maps(partition: "Partition", vocabulary: Vocabulary, order: int) -> ClassMaps:
+def class_maps(partition: Partition, vocabulary: Vocabulary, order: int) -> ClassMaps:
     """A partition's maps over the words of a vocabulary.
 
     A word that the classes were not made for is in the class of <unk>.
@@ -105,7 +142,9 @@ def class_maps(partition: "Partition", vocabulary: Vocabulary, order: int) -> Cl
     return ClassMaps(np.concatenate([words, contexts[len(old) :][kept]])[None], predicted, elements)
 
 
-def translated(contexts: Contexts, old: Vocabulary, new: Vocabulary) -> tuple[Contexts, "np.ndarray"]:
+def translated(
+    contexts: Contexts, old: Vocabulary, new: Vocabulary
+) -> tuple[Contexts, npt.NDArray[np.bool_]]:
     """The context elements in the ids of another vocabulary, and which of the tuples remain."""
     if old.words == new.words:
         return contexts, np.ones(len(contexts.tuples), dtype=np.bool_)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classgram.errors import InputError
-from classgram.folders import Folder, check_range
+from classgram.folders import Folder, check_finite, check_range
 from classgram.kernels import frozen
 from classgram.kernels.batches import fill_index, score_blocks
 from classgram.kernels.estimation import mark_needed
@@ -161,14 +161,13 @@ def check_arrays(folder: Folder, arrays: TrieArrays, sizes: Sequence[int]) -> No
     ends = np.cumsum(sizes)
     firsts = np.concatenate(([0], ends[:-1]))
     # The children of a level's nodes are just the next level, and suffixes are in the level before.
-    if not np.array_equal(arrays.starts[firsts], ends) or (np.diff(arrays.starts) < 0).any():
+    if not np.array_equal(arrays.starts[firsts], ends) or (arrays.starts[1:] < arrays.starts[:-1]).any():
         raise InputError(f"{folder.path}: starts.npy is out of range; write the model again")
     lows = np.concatenate(([-1], firsts[:-1]))
     for low, first, end in zip(lows, firsts, ends, strict=True):
         check_range(folder, "suffixes", arrays.suffixes[first:end], int(low), int(first))
-    for name in ("log_probabilities", "log_backoffs"):
-        if not np.isfinite(getattr(arrays, name)).all():
-            raise InputError(f"{folder.path}: {name}.npy has values that are no numbers; write it again")
+    check_finite(folder, "log_probabilities", arrays.log_probabilities)
+    check_finite(folder, "log_backoffs", arrays.log_backoffs)
 
 
 def without_double_starts(levels: Sequence[Level]) -> list[Level]:

@@ -26,8 +26,10 @@ from classgram.options import (
     ModelOptions,
     ReadOptions,
     TextOptions,
+    TrainClassesOptions,
     VocabularyOptions,
 )
+from classgram.progress import progress
 
 if TYPE_CHECKING:
     from classgram.evaluation import Evaluation
@@ -45,6 +47,7 @@ def train(
     output: Annotated[Path, Output],
     model: Annotated[ModelOptions, Flat] = ModelOptions(),
     use_classes: Path | None = None,
+    classes: Annotated[TrainClassesOptions, Flat] = TrainClassesOptions(),
     vocabulary: Annotated[VocabularyOptions, Flat] = VocabularyOptions(),
     text: Annotated[TextOptions, Flat] = TextOptions(),
     read: Annotated[ReadOptions, Flat] = ReadOptions(),
@@ -57,27 +60,39 @@ def train(
     output
         The folder to write; it appears when it is whole.
     use_classes
-        For --recipe class: the classes, as ``classgram cluster`` wrote them.
+        For --recipe class: classes that ``classgram cluster`` wrote; without them they are made.
     """
     from classgram.folders import lock
-    from classgram.training import train_model, training_order
+    from classgram.partition import Partition
+    from classgram.training import make_classes, train_model, training_order
+
+    def note(line: str) -> None:
+        message(line, show.quiet)
 
     announce_compilation(show.quiet)
     with lock(output):
-        partition = load_partition(use_classes) if use_classes else None
-        order = training_order(model, partition)
+        check_class_options(model, use_classes, classes)
+        partition = Partition.load(use_classes) if use_classes else None
+        order = training_order(model, partition or classes.shape)
         counting = CountOptions(order, memory=model.memory)
         counts = load_or_count(texts, counting, (vocabulary, text, read), show.quiet)
-        trained = train_model(counts, model, partition, lambda note: message(note, show.quiet))
+        if model.recipe == "class" and partition is None:
+            with progress("clustering", quiet=show.quiet) as report:
+                partition = make_classes(counts, classes, order, note, report)
+        trained = train_model(counts, model, partition, note)
         trained.save(output)
     message(f"{output}: {describe(trained)}", show.quiet)
 
 
-def load_partition(path: Path) -> Any:
-    """The classes that a folder holds."""
-    from classgram.partition import Partition
+def check_class_options(model: ModelOptions, use_classes: Path | None, classes: TrainClassesOptions) -> None:
+    """Refuse options of classes where none are made or used."""
+    from classgram.errors import InputError
 
-    return Partition.load(path)
+    made = classes != TrainClassesOptions()
+    if model.recipe != "class" and (made or use_classes):
+        raise InputError(f"--recipe {model.recipe} has no classes; use --recipe class")
+    if use_classes and made:
+        raise InputError("--use-classes gives the classes; leave out the options that make others")
 
 
 def load_or_count(
