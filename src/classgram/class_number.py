@@ -15,8 +15,11 @@ from classgram.task import Task, class_numbers, start_state, state_from_maps
 FIRST = 8
 """The number of classes to begin with."""
 
-SWEEPS = 3
+SWEEPS = 2
 """Sweeps at each number; enough to tell the numbers apart."""
+
+SMALLEST_RISE = 0.002
+"""Doubling ends where it raises F by less than this share: the curve is flat, the classes tiny."""
 
 REFINEMENTS = (0.75, 1.5)
 """Numbers beside the best power that are tried too."""
@@ -29,7 +32,7 @@ def choose_class_number(task: Task, climb: Climb, report: Report) -> tuple[int, 
     """Give the number of classes with the highest leaving-one-out criterion, and all that were tried.
 
     Each number starts from the classes of a smaller one, whose most frequent words get classes of
-    their own: doubling until F falls, then numbers around the best.
+    their own: doubling until F hardly rises or falls, then numbers around the best.
     """
     judged = judging_task(task)
     most = judged.elements[-1]
@@ -47,9 +50,12 @@ def choose_class_number(task: Task, climb: Climb, report: Report) -> tuple[int, 
         values[wanted] = states[wanted].value()
         report(0, f"{wanted} classes: leaving-one-out {values[wanted]:,.0f}")
 
-    while number < most and values[number] == max(values.values()):
+    rise = np.inf
+    while number < most and rise > SMALLEST_RISE * abs(values[number]):
+        before = values[number]
         number = min(2 * number, most)
         attempt(number)
+        rise = values[number] - before
     best = max(values, key=values.__getitem__)
     for factor in REFINEMENTS:
         wanted = min(int(best * factor), most)

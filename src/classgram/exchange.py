@@ -265,8 +265,7 @@ class Search:
         last = self.sweeps[-1] if self.sweeps else None
         note = f"sweep {len(self.sweeps) + 1}, {cursor['moved']:,} moved"
         if last is not None:
-            bits = -last.F / self.task.events.total / np.log(2)
-            note += f", F {last.F:,.0f}, {bits:.4f} bits a word"
+            note += f", F {last.F:,.0f}, {self._bits(last.F):.4f} bits a word"
         total = sum(part.size for part in self.elements)
         done = sum(part.size for part in self.elements[: cursor["side"]]) + cursor["position"]
         self.report(min(done, total), note)
@@ -274,6 +273,13 @@ class Search:
             raise Stopped("time limit")
         if time.monotonic() - self._saved > self.checkpoint_every:
             self._save_checkpoint()
+
+    def _bits(self, value: float) -> float:
+        """Give the bits that the class model needs for a word of the text itself."""
+        sizes = self.task.sizes[-1][self.task.sizes[-1] > 0].astype(np.float64)
+        # F leaves out what no partition changes: how words share their classes' counts.
+        words = float((sizes * np.log(sizes)).sum())
+        return -(value + words) / self.task.events.total / float(np.log(2))
 
     def _save_checkpoint(self) -> None:
         """Leave everything that is needed to go on from here."""

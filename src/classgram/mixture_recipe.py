@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +18,16 @@ from classgram.language_model import LanguageModel
 from classgram.mixture import MixtureModel, mix_models
 from classgram.ngram_lm import Note, silent, train_kneser_ney
 from classgram.ngrams import NgramCounts, count_sentences
-from classgram.options import ClusterOptions, CountOptions, MixtureOptions, RunOptions, SearchOptions
+from classgram.options import (
+    ClusterOptions,
+    CountOptions,
+    MixtureOptions,
+    RunOptions,
+    SearchOptions,
+    TrainClassesOptions,
+)
 from classgram.sentences import Sentences, sentences_from_ids
-from classgram.vocabulary import EOS, Vocabulary
+from classgram.vocabulary import EOS
 
 Int32s = npt.NDArray[np.int32]
 
@@ -61,9 +69,8 @@ class Plan:
         )
 
 
-def make_plan(sentences: Sentences, seed: int) -> Plan:
+def make_plan(types: int, seed: int, interleaved: bool = True) -> Plan:
     """Choose class numbers for a text: they follow the number of its different words."""
-    types = np.unique(sentences.ids).size - 1
     clusterings: list[tuple[int, int]] = []
     for number, share in enumerate(SHARES):
         classes = min(max(types // share, 2), MOST_CLASSES)
@@ -71,41 +78,52 @@ def make_plan(sentences: Sentences, seed: int) -> Plan:
         known = [one for one, _ in clusterings]
         if classes < types and (classes not in known or SHARES[number - 1] == share):
             clusterings.append((classes, seed + number))
-    kept = tuple(index for index in INTERLEAVED if index < len(clusterings)) or (0,) * bool(clusterings)
-    return Plan(tuple(clusterings), kept)
+    kept = [index for index in INTERLEAVED if interleaved and index < len(clusterings)]
+    return Plan(tuple(clusterings), tuple(kept))
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a mixture is trained on: counts, and the sentences themselves where they are at hand."""
+
+    counts: NgramCounts
+    sentences: Sentences | None = None
+
+    @property
+    def types(self) -> int:
+        """The number of different words seen, </s> left out."""
+        return int(np.count_nonzero(self.counts.levels[0].counts)) - 1
 
 
 def train_mixture(
-    vocabulary: Vocabulary,
-    sentences: Sentences,
+    training: Training,
     held_out: Sentences | None = None,
     options: MixtureOptions | None = None,
+    classes: TrainClassesOptions | None = None,
     note: Note = silent,
 ) -> MixtureModel:
-    """Train the default mixture on sentences, with weights found on held-out ones.
+    """Train the default mixture, with weights found on held-out sentences.
 
     Without held-out sentences some are cut from the training text to find the weights, and the
     components are then trained again on all of it.
     """
-    options = options or MixtureOptions()
-    windows = WINDOWS if options.cache else ()
-    if held_out is not None:
-        plan = make_plan(sentences, options.seed)
-        note(f"components: {plan.describe()}")
-        components = train_components(vocabulary, sentences, plan, options)
-        return finish(components, held_out, windows, options, plan)
-    rest, cut = split_off(sentences)
-    plan = make_plan(rest, options.seed)
-    note(f"held out to find the weights: {len(cut):,} of {len(sentences):,} sentences")
+    options, classes = options or MixtureOptions(), classes or TrainClassesOptions()
+    plan = make_plan(training.types, classes.seed, training.sentences is not None)
     note(f"components: {plan.describe()}")
+    if held_out is not None:
+        components = train_components(training, plan, classes)
+        return finish(components, held_out, options, plan)
+    if training.sentences is None:
+        raise InputError("a mixture of counts needs held-out text to find its weights; give --valid")
+    rest, cut = split_off(training.sentences)
+    note(f"held out to find the weights: {len(cut):,} of {len(training.sentences):,} sentences")
+    part = Training(count_sentences(training.counts.vocabulary, rest, CountOptions(ORDER)), rest)
     # Classes found quickly are good enough to find the weights.
-    quick = replace(options, effort="low")
-    trial = finish(train_components(vocabulary, rest, plan, quick), cut, windows, options, plan)
-    components = train_components(vocabulary, sentences, plan, options)
-    kept = trial.info["kept"]
+    trial = finish(train_components(part, plan, replace(classes, effort="low")), cut, options, plan)
+    components = train_components(training, plan, classes)
     return replace(
         trial,
-        components=tuple(components[index] for index in kept),
+        components=tuple(components[index] for index in trial.info["kept"]),
         word_counts=components[0].word_counts,
     )
 
@@ -122,44 +140,40 @@ def split_off(sentences: Sentences) -> tuple[Sentences, Sentences]:
     return sentences_from_ids(sentences.ids[~cut], EOS), sentences_from_ids(sentences.ids[cut], EOS)
 
 
-def train_components(
-    vocabulary: Vocabulary, sentences: Sentences, plan: Plan, options: MixtureOptions
-) -> list[LanguageModel]:
+def train_components(training: Training, plan: Plan, options: TrainClassesOptions) -> list[LanguageModel]:
     """Train every component, the clusterings side by side; the word model is the first."""
-    counts = count_sentences(vocabulary, sentences, CountOptions(ORDER))
+    counts, sentences = training.counts, training.sentences
+    order = min(ORDER, counts.order)
     with ThreadPoolExecutor(options.threads or os.cpu_count() or 1) as pool:
-        word_model = pool.submit(train_kneser_ney, counts, ORDER)
+        word_model = pool.submit(train_kneser_ney, counts, order)
         # The largest first, so that no thread is left with a long one at the end.
-        order = sorted(range(len(plan.clusterings)), key=lambda index: -plan.clusterings[index][0])
-        found = {index: pool.submit(cluster, counts, plan.clusterings[index], options) for index in order}
+        by_size = sorted(range(len(plan.clusterings)), key=lambda index: -plan.clusterings[index][0])
+        found = {index: pool.submit(cluster, counts, plan.clusterings[index], options) for index in by_size}
         classes = [found[index].result() for index in range(len(plan.clusterings))]
-        grams = [pool.submit(train_class_ngrams, counts, one, ORDER) for one in classes]
-        pairs = [
-            pool.submit(train_interleaved, sentences, vocabulary, classes[index], INTERLEAVED_ORDER)
-            for index in plan.interleaved
-        ]
-        return [word_model.result(), *(job.result() for job in grams), *(job.result() for job in pairs)]
+        jobs: list[Future[Any]] = [pool.submit(train_class_ngrams, counts, one, order) for one in classes]
+        if sentences is not None:
+            for index in plan.interleaved:
+                arguments = (sentences, counts.vocabulary, classes[index], INTERLEAVED_ORDER)
+                jobs.append(pool.submit(train_interleaved, *arguments))
+        return [word_model.result(), *(job.result() for job in jobs)]
 
 
-def cluster(counts: NgramCounts, clustering: tuple[int, int], options: MixtureOptions) -> Int32s:
+def cluster(counts: NgramCounts, clustering: tuple[int, int], options: TrainClassesOptions) -> Int32s:
     """One clustering of the words."""
     classes, seed = clustering
-    search = SearchOptions(start="frequency", seed=seed, effort=options.effort)
+    search = SearchOptions(seed=seed, sweeps=options.sweeps, effort=options.effort or "normal")
     result = exchange(counts.up_to(2), ClusterOptions(classes=classes), search, RunOptions(threads=1))
     return result.partition.words
 
 
 def finish(
-    components: Sequence[LanguageModel],
-    held_out: Sentences,
-    windows: Sequence[int],
-    options: MixtureOptions,
-    plan: Plan,
+    components: Sequence[LanguageModel], held_out: Sentences, options: MixtureOptions, plan: Plan
 ) -> MixtureModel:
     """Mix the components, or the few best of them, and say what was chosen."""
     kept = list(range(len(components)))
     if options.fast:
         kept = choose_few(components, held_out)
+    windows = WINDOWS if options.cache else ()
     model = mix_models([components[index] for index in kept], held_out, windows)
     return replace(model, info={**model.info, "chosen": plan.describe(), "kept": kept})
 

@@ -26,7 +26,7 @@ from classgram.vocabulary import Vocabulary
 MOST_CLASSES = 1000
 """What a class model asks for at most where no number is given."""
 
-DEFAULT_ORDERS = {"kneser-ney": 5, "katz": 3, "backoff": 3, "class": 5}
+DEFAULT_ORDERS = {"mixture": 5, "kneser-ney": 5, "katz": 3, "backoff": 3, "class": 5}
 
 
 def training_order(options: ModelOptions, classes: Partition | str | None = None) -> int:
@@ -67,7 +67,7 @@ def make_classes(
         2 if options.shape == "tied" else order or 2,
         move_min_count=options.move_min_count,
     )
-    search = SearchOptions(seed=options.seed, sweeps=options.sweeps, effort=options.effort)
+    search = SearchOptions(seed=options.seed, sweeps=options.sweeps, effort=options.effort or "low")
     return exchange(counts, wanted, search, RunOptions(options.threads), report=report).partition
 
 

@@ -23,6 +23,7 @@ from classgram.cli.app import (
 from classgram.options import (
     CountOptions,
     GenerateOptions,
+    MixtureOptions,
     ModelOptions,
     ReadOptions,
     TextOptions,
@@ -48,6 +49,8 @@ def train(
     model: Annotated[ModelOptions, Flat] = ModelOptions(),
     use_classes: Path | None = None,
     classes: Annotated[TrainClassesOptions, Flat] = TrainClassesOptions(),
+    valid: Path | None = None,
+    mixture: Annotated[MixtureOptions, Flat] = MixtureOptions(),
     vocabulary: Annotated[VocabularyOptions, Flat] = VocabularyOptions(),
     text: Annotated[TextOptions, Flat] = TextOptions(),
     read: Annotated[ReadOptions, Flat] = ReadOptions(),
@@ -61,6 +64,8 @@ def train(
         The folder to write; it appears when it is whole.
     use_classes
         For --recipe class: classes that ``classgram cluster`` wrote; without them they are made.
+    valid
+        For --recipe mixture: text to find the weights on; without it some is cut from the text.
     """
     from classgram.folders import lock
     from classgram.partition import Partition
@@ -72,6 +77,17 @@ def train(
     announce_compilation(show.quiet)
     with lock(output):
         check_class_options(model, use_classes, classes)
+        if model.recipe == "mixture":
+            from classgram.cli.mixing import train_default_mixture
+
+            made = train_default_mixture(
+                texts, valid, (mixture, classes), (vocabulary, text, read), show.quiet
+            )
+            made.save(output)
+            message(f"{output}: {describe(made)}", show.quiet)
+            return
+        if valid or mixture != MixtureOptions():
+            raise InputError(f"--valid, --cache and --fast are for --recipe mixture, not {model.recipe}")
         partition = Partition.load(use_classes) if use_classes else None
         order = training_order(model, partition or classes.shape)
         counting = CountOptions(order, memory=model.memory)
@@ -89,7 +105,7 @@ def check_class_options(model: ModelOptions, use_classes: Path | None, classes: 
     from classgram.errors import InputError
 
     made = classes != TrainClassesOptions()
-    if model.recipe != "class" and (made or use_classes):
+    if model.recipe not in ("class", "mixture") and (made or use_classes):
         raise InputError(f"--recipe {model.recipe} has no classes; use --recipe class")
     if use_classes and made:
         raise InputError("--use-classes gives the classes; leave out the options that make others")
