@@ -87,6 +87,8 @@ def train(
             message(f"{output}: {describe(made)}", show.quiet)
             return
         if valid or mixture != MixtureOptions():
+            from classgram.errors import InputError
+
             raise InputError(f"--valid, --cache and --fast are for --recipe mixture, not {model.recipe}")
         partition = Partition.load(use_classes) if use_classes else None
         order = training_order(model, partition or classes.shape)
