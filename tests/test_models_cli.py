@@ -180,17 +180,13 @@ def test_class_models_make_or_use_their_classes(command: Run, texts: Path, tmp_p
     assert command("train", train, "-o", tmp_path / "used", *used, "--quiet")[0] == 0
     for file in (tmp_path / "tied").iterdir():
         assert file.read_bytes() == (tmp_path / "used" / file.name).read_bytes()
-    for smoothing in ("paper", "interpolated"):
+    for smoothing in ("paper", "interpolated", "kneser-ney"):
         joint = ("--shape", "joint", "--order", 3, "--contexts", 40, "--smoothing", smoothing)
         assert command("train", train, "-o", tmp_path / smoothing, *made, *joint)[0] == 0
         code, out, _ = command("perplexity", tmp_path / smoothing, test, "--json")
         assert 1 < json.loads(out)["perplexity_including_unknown"] < 100
     code, _, err = command("train", train, "-o", tmp_path / "x", *used, "--classes", 9)
     assert (code, "leave out the options" in err) == (2, True)
-    code, _, err = command(
-        "train", train, "-o", tmp_path / "x", *made, "--shape", "joint", "--smoothing", "kneser-ney"
-    )
-    assert (code, "needs tied classes" in err) == (2, True)
 
 
 def test_the_demo_compares_all_recipes(command: Run, texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:

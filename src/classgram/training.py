@@ -104,15 +104,12 @@ def train_class_model(
     order = training_order(options, partition)
     tied = partition.shape == "tied"
     smoothing = options.smoothing or ("kneser-ney" if tied else "interpolated")
-    if smoothing == "kneser-ney" and not tied:
-        raise InputError(
-            f"--smoothing kneser-ney needs tied classes, and these are {partition.shape}; "
-            "use interpolated or paper"
-        )
+    if smoothing == "kneser-ney" and partition.shape == "positional" and order > 2:
+        raise InputError("--smoothing kneser-ney: not for positional classes; use interpolated or paper")
     if tied:
         order = min(order, counts.order)
     maps = class_maps(partition, counts.vocabulary, order)
-    if smoothing == "kneser-ney":
+    if smoothing == "kneser-ney" and tied:
         return train_class_ngrams(counts, maps.predicted, order, note)
     model = estimate_class_model(counts, order, maps, smoothing)
     model.info["shape"] = partition.shape
