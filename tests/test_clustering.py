@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from classgram.criteria import LeavingOneOut, MaximumLikelihood, choose_criterion
 from classgram.engine import LocalEngine
 from classgram.errors import InputError
-from classgram.exchange import Result, default_batch, exchange
 from classgram.kernels.exchange import run_rounds
 from classgram.kernels.proposals import (
     PROPOSE,
@@ -28,6 +27,7 @@ from classgram.kernels.proposals import (
 from classgram.ngrams import NgramCounts, count_ngrams
 from classgram.options import ClusterOptions, CountOptions, RunOptions, SearchOptions
 from classgram.partition import Partition
+from classgram.search import Result, default_batch, exchange
 from classgram.state import State
 from classgram.task import Task, class_numbers, make_task, start_state
 from classgram.text import text_from_strings

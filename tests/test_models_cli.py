@@ -168,9 +168,9 @@ def test_what_the_user_can_mend_is_one_line(
 
 
 def test_class_models_make_or_use_their_classes(command: Run, texts: Path, tmp_path: Path) -> None:
-    from classgram.exchange import exchange
     from classgram.ngrams import count_ngrams
     from classgram.options import ClusterOptions
+    from classgram.search import exchange
 
     train, test = texts / "train.txt", texts / "test.txt"
     made = ("--recipe", "class", "--classes", 8, "--threads", 1, "--quiet")

@@ -11,8 +11,6 @@ from classgram.errors import InputError
 
 if TYPE_CHECKING:
     from classgram.estimator import WordClasses as WordClasses
-    from classgram.exchange import Result as Result
-    from classgram.exchange import exchange as exchange
     from classgram.language_model import LanguageModel as LanguageModel
     from classgram.model_files import load as load
     from classgram.ngrams import NgramCounts as NgramCounts
@@ -27,6 +25,8 @@ if TYPE_CHECKING:
     from classgram.options import TextOptions as TextOptions
     from classgram.options import VocabularyOptions as VocabularyOptions
     from classgram.partition import Partition as Partition
+    from classgram.search import Result as Result
+    from classgram.search import exchange as exchange
     from classgram.sentences import Sentences as Sentences
     from classgram.text import Text as Text
     from classgram.text import read_text as read_text
@@ -41,8 +41,8 @@ _HOMES = {
     "GenerateOptions": "options",
     "train_model": "training",
     "WordClasses": "estimator",
-    "Result": "exchange",
-    "exchange": "exchange",
+    "Result": "search",
+    "exchange": "search",
     "Partition": "partition",
     "ClusterOptions": "options",
     "SearchOptions": "options",

@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from classgram.errors import InputError
-from classgram.exchange import Result, exchange
 from classgram.ngrams import count_ngrams
 from classgram.options import (
     ClusterOptions,
@@ -18,6 +17,7 @@ from classgram.options import (
     VocabularyOptions,
 )
 from classgram.partition import Partition
+from classgram.search import Result, exchange
 from classgram.text import text_from_strings
 
 

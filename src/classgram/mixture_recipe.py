@@ -12,7 +12,6 @@ import numpy.typing as npt
 from classgram.cache import WINDOWS
 from classgram.class_ngram_lm import train_class_ngrams
 from classgram.errors import InputError
-from classgram.exchange import exchange
 from classgram.interleaved_lm import InterleavedModel, train_interleaved
 from classgram.language_model import LanguageModel
 from classgram.mixture import MixtureModel, mix_models
@@ -26,6 +25,7 @@ from classgram.options import (
     SearchOptions,
     TrainClassesOptions,
 )
+from classgram.search import exchange
 from classgram.sentences import Sentences, sentences_from_ids
 from classgram.vocabulary import EOS
 

@@ -7,7 +7,6 @@ from classgram.class_lm import ClassMaps, estimate_class_model
 from classgram.class_ngram_lm import train_class_ngrams
 from classgram.errors import InputError
 from classgram.events import Contexts
-from classgram.exchange import exchange
 from classgram.language_model import LanguageModel
 from classgram.ngram_lm import Note, silent, train_backoff, train_katz, train_kneser_ney
 from classgram.ngrams import NgramCounts
@@ -21,6 +20,7 @@ from classgram.options import (
 from classgram.partition import Partition
 from classgram.progress import Report
 from classgram.progress import silent as unseen
+from classgram.search import exchange
 from classgram.vocabulary import Vocabulary
 
 MOST_CLASSES = 1000
