@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from classgram.clustering import Result, default_batch, exchange
 from classgram.criteria import LeavingOneOut, MaximumLikelihood, choose_criterion
 from classgram.engine import LocalEngine
 from classgram.errors import InputError
@@ -27,7 +28,6 @@ from classgram.kernels.proposals import (
 from classgram.ngrams import NgramCounts, count_ngrams
 from classgram.options import ClusterOptions, CountOptions, RunOptions, SearchOptions
 from classgram.partition import Partition
-from classgram.search import Result, default_batch, exchange
 from classgram.state import State
 from classgram.task import Task, class_numbers, make_task, start_state
 from classgram.text import text_from_strings

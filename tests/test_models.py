@@ -280,8 +280,8 @@ def test_class_ngrams_are_kneser_ney_over_classes(counts: NgramCounts) -> None:
 
 
 def test_classes_of_another_vocabulary_are_carried_over() -> None:
+    from classgram.clustering import exchange
     from classgram.options import ClusterOptions, ModelOptions
-    from classgram.search import exchange
     from classgram.training import class_maps, train_model
 
     lines = random_lines(1)

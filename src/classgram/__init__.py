@@ -10,6 +10,8 @@ from classgram._version import __version__
 from classgram.errors import InputError
 
 if TYPE_CHECKING:
+    from classgram.clustering import Result as Result
+    from classgram.clustering import exchange as exchange
     from classgram.estimator import WordClasses as WordClasses
     from classgram.language_model import LanguageModel as LanguageModel
     from classgram.model_files import load as load
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
     from classgram.options import TextOptions as TextOptions
     from classgram.options import VocabularyOptions as VocabularyOptions
     from classgram.partition import Partition as Partition
-    from classgram.search import Result as Result
-    from classgram.search import exchange as exchange
     from classgram.sentences import Sentences as Sentences
     from classgram.text import Text as Text
     from classgram.text import read_text as read_text
@@ -41,8 +41,8 @@ _HOMES = {
     "GenerateOptions": "options",
     "train_model": "training",
     "WordClasses": "estimator",
-    "Result": "search",
-    "exchange": "search",
+    "Result": "clustering",
+    "exchange": "clustering",
     "Partition": "partition",
     "ClusterOptions": "options",
     "SearchOptions": "options",

@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from classgram.clustering import Result, exchange
 from classgram.errors import InputError
 from classgram.ngrams import count_ngrams
 from classgram.options import (
@@ -17,7 +18,6 @@ from classgram.options import (
     VocabularyOptions,
 )
 from classgram.partition import Partition
-from classgram.search import Result, exchange
 from classgram.text import text_from_strings
 
 

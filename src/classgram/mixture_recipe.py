@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from classgram.cache import WINDOWS
 from classgram.class_ngram_lm import train_class_ngrams
+from classgram.clustering import exchange
 from classgram.errors import InputError
 from classgram.interleaved_lm import InterleavedModel, train_interleaved
 from classgram.language_model import LanguageModel
@@ -25,13 +26,11 @@ from classgram.options import (
     SearchOptions,
     TrainClassesOptions,
 )
-from classgram.search import exchange
 from classgram.sentences import Sentences, sentences_from_ids
 from classgram.vocabulary import EOS
 
 Int32s = npt.NDArray[np.int32]
 
-ORDER = 5
 INTERLEAVED_ORDER = 4
 
 SHARES = (100, 50, 50, 30, 30, 20, 20, 10)
@@ -54,6 +53,7 @@ COSTS = {"interleaved": 2.0}
 class Plan:
     """What the components of a mixture are: class numbers with seeds, and which are interleaved."""
 
+    order: int
     clusterings: tuple[tuple[int, int], ...]
     interleaved: tuple[int, ...]
 
@@ -62,15 +62,16 @@ class Plan:
         numbers = ", ".join(str(classes) for classes, _ in self.clusterings)
         both = ", ".join(str(self.clusterings[index][0]) for index in self.interleaved)
         if not self.clusterings:
-            return f"a Kneser-Ney {ORDER}-gram alone: too few different words for classes"
+            return f"a Kneser-Ney {self.order}-gram alone: too few different words for classes"
         return (
-            f"a Kneser-Ney {ORDER}-gram, class {ORDER}-grams over clusterings into {numbers} classes, "
+            f"a Kneser-Ney {self.order}-gram, class {self.order}-grams over {numbers} classes, "
             f"and n-grams over words and classes in turn for {both} classes"
         )
 
 
-def make_plan(types: int, seed: int, interleaved: bool = True) -> Plan:
+def make_plan(training: "Training", seed: int) -> Plan:
     """Choose class numbers for a text: they follow the number of its different words."""
+    types = training.types
     clusterings: list[tuple[int, int]] = []
     for number, share in enumerate(SHARES):
         classes = min(max(types // share, 2), MOST_CLASSES)
@@ -78,8 +79,9 @@ def make_plan(types: int, seed: int, interleaved: bool = True) -> Plan:
         known = [one for one, _ in clusterings]
         if classes < types and (classes not in known or SHARES[number - 1] == share):
             clusterings.append((classes, seed + number))
-    kept = [index for index in INTERLEAVED if interleaved and index < len(clusterings)]
-    return Plan(tuple(clusterings), tuple(kept))
+    at_hand = training.sentences is not None
+    kept = [index for index in INTERLEAVED if at_hand and index < len(clusterings)]
+    return Plan(training.counts.order, tuple(clusterings), tuple(kept))
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ def train_mixture(
     components are then trained again on all of it.
     """
     options, classes = options or MixtureOptions(), classes or TrainClassesOptions()
-    plan = make_plan(training.types, classes.seed, training.sentences is not None)
+    plan = make_plan(training, classes.seed)
     note(f"components: {plan.describe()}")
     if held_out is not None:
         components = train_components(training, plan, classes)
@@ -117,7 +119,8 @@ def train_mixture(
         raise InputError("a mixture of counts needs held-out text to find its weights; give --valid")
     rest, cut = split_off(training.sentences)
     note(f"held out to find the weights: {len(cut):,} of {len(training.sentences):,} sentences")
-    part = Training(count_sentences(training.counts.vocabulary, rest, CountOptions(ORDER)), rest)
+    counting = CountOptions(training.counts.order)
+    part = Training(count_sentences(training.counts.vocabulary, rest, counting), rest)
     # Classes found quickly are good enough to find the weights.
     trial = finish(train_components(part, plan, replace(classes, effort="low")), cut, options, plan)
     components = train_components(training, plan, classes)
@@ -143,7 +146,7 @@ def split_off(sentences: Sentences) -> tuple[Sentences, Sentences]:
 def train_components(training: Training, plan: Plan, options: TrainClassesOptions) -> list[LanguageModel]:
     """Train every component, the clusterings side by side; the word model is the first."""
     counts, sentences = training.counts, training.sentences
-    order = min(ORDER, counts.order)
+    order = counts.order
     with ThreadPoolExecutor(options.threads or os.cpu_count() or 1) as pool:
         word_model = pool.submit(train_kneser_ney, counts, order)
         # The largest first, so that no thread is left with a long one at the end.
@@ -153,7 +156,7 @@ def train_components(training: Training, plan: Plan, options: TrainClassesOption
         jobs: list[Future[Any]] = [pool.submit(train_class_ngrams, counts, one, order) for one in classes]
         if sentences is not None:
             for index in plan.interleaved:
-                arguments = (sentences, counts.vocabulary, classes[index], INTERLEAVED_ORDER)
+                arguments = (sentences, counts.vocabulary, classes[index], min(INTERLEAVED_ORDER, order))
                 jobs.append(pool.submit(train_interleaved, *arguments))
         return [word_model.result(), *(job.result() for job in jobs)]
 

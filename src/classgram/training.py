@@ -5,6 +5,7 @@ import numpy.typing as npt
 
 from classgram.class_lm import ClassMaps, estimate_class_model
 from classgram.class_ngram_lm import train_class_ngrams
+from classgram.clustering import exchange
 from classgram.errors import InputError
 from classgram.events import Contexts
 from classgram.language_model import LanguageModel
@@ -20,7 +21,6 @@ from classgram.options import (
 from classgram.partition import Partition
 from classgram.progress import Report
 from classgram.progress import silent as unseen
-from classgram.search import exchange
 from classgram.vocabulary import Vocabulary
 
 MOST_CLASSES = 1000

@@ -30,9 +30,9 @@ from classgram.options import (
 )
 
 if TYPE_CHECKING:
+    from classgram.clustering import Result
     from classgram.ngrams import NgramCounts
     from classgram.partition import Partition
-    from classgram.search import Result
 
 LARGEST = 12
 """Classes that are shown at the end."""
@@ -60,8 +60,8 @@ def cluster(
     memory
         Memory for the sorting of n-grams; beyond it temporary files are used.
     """
+    from classgram.clustering import exchange
     from classgram.progress import progress
-    from classgram.search import exchange
 
     announce_compilation(show.quiet)
     with held_output(output):

@@ -10,6 +10,7 @@ from classgram.errors import InputError
 from classgram.options import (
     CountOptions,
     MixtureOptions,
+    ModelOptions,
     ReadOptions,
     TextOptions,
     TrainClassesOptions,
@@ -74,26 +75,30 @@ Reading = tuple[VocabularyOptions, TextOptions, ReadOptions]
 def train_default_mixture(
     texts: tuple[str, ...],
     valid: Path | None,
-    options: tuple[MixtureOptions, TrainClassesOptions],
+    options: tuple[ModelOptions, MixtureOptions, TrainClassesOptions],
     reading: Reading,
     quiet: bool,
 ) -> "MixtureModel":
     """Train the default mixture on a text or on counts."""
     from classgram.folders import folder_kind
-    from classgram.mixture_recipe import ORDER, Training, component_names, train_mixture
+    from classgram.mixture_recipe import Training, component_names, train_mixture
     from classgram.ngrams import NgramCounts, count_sentences, read_sentences
     from classgram.text import read_text
+    from classgram.training import training_order
 
     def note(line: str) -> None:
         message(line, quiet)
 
-    mixture, classes = options
+    model, mixture, classes = options
+    order = training_order(model)
     read = reading[2]
     if len(texts) == 1 and folder_kind(Path(texts[0])) == "counts":
-        training = Training(NgramCounts.load(texts[0]))
+        counts = NgramCounts.load(texts[0])
+        training = Training(counts.up_to(min(order, counts.order)))
     else:
         vocabulary, sentences = read_sentences(texts, *reading, quiet)
-        training = Training(count_sentences(vocabulary, sentences, CountOptions(ORDER)), sentences)
+        counting = CountOptions(order, memory=model.memory)
+        training = Training(count_sentences(vocabulary, sentences, counting), sentences)
     known = training.counts.vocabulary
     held_out = known.encode(read_text(valid, text=known.text, read=read), read) if valid else None
     made = train_mixture(training, held_out, mixture, classes, note)
