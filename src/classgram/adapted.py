@@ -1,7 +1,7 @@
 """A model over the words of another vocabulary: what it does not know shares its <unk>."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from classgram.errors import InputError
 from classgram.folders import Folder, check_range
 from classgram.kernels import frozen
-from classgram.language_model import Floats, LanguageModel, ModelFiles, State, component_from_files
+from classgram.language_model import Floats, LanguageModel, Lengths, ModelFiles, State, component_from_files
 from classgram.sentences import Sentences
 from classgram.vocabulary import UNK, Vocabulary
 
@@ -46,6 +46,15 @@ class AdaptedModel(LanguageModel):
         own = Sentences(self.own[sentences.ids], sentences.offsets)
         return self.model.log_probabilities(own, bos) - self._shares[sentences.ids]
 
+    def unit_log_probabilities(self, sentences: Sentences, units: Lengths) -> Floats:
+        """The same of units that know nothing of each other."""
+        own = Sentences(self.own[sentences.ids], sentences.offsets)
+        return self.model.unit_log_probabilities(own, units) - self._shares[sentences.ids]
+
+    def session(self) -> "AdaptedModel":
+        """The model as it goes through one text."""
+        return replace(self, model=self.model.session())
+
     def start(self, bos: bool = True) -> State:
         """The model's state at a sentence's start."""
         return self.model.start(bos)
@@ -53,6 +62,10 @@ class AdaptedModel(LanguageModel):
     def advance(self, state: State, word: int) -> State:
         """The model's state after one more word."""
         return self.model.advance(state, int(self.own[word]))
+
+    def next_sentence(self, state: State) -> State:
+        """The model's state at the start of the next sentence."""
+        return self.model.next_sentence(state)
 
     def log_probability(self, state: State, word: int) -> float:
         """The natural logarithm of one word's probability."""

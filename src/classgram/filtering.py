@@ -37,17 +37,18 @@ def score_units(model: LanguageModel, records: Iterable[Record], unit: Unit) -> 
 
     A line is a sentence, also one without words. Of plain text, lines up to a blank one are a
     document; of JSON records, each is a unit: one sentence as a line, a sentence for each of its
-    lines as a document.
+    lines as a document. Units know nothing of each other: a cache starts empty in each.
     """
     for batch in batches(units(records, unit)):
         lines = [sentence_lines(records, unit) for records in batch]
         sentences = model.encode([line for group in lines for line in group])
-        logs = model.log_probabilities(sentences)
+        bounds = np.cumsum([0, *map(len, lines)])
+        logs = model.unit_log_probabilities(sentences, bounds[:-1])
         sums = np.concatenate([[0.0], np.cumsum(logs)])
         unknown = np.concatenate([[0], np.cumsum(sentences.ids == UNK)])
-        bounds = sentences.offsets[np.cumsum([0, *map(len, lines)])]
+        edges = sentences.offsets[bounds]
         for index, records_of in enumerate(batch):
-            start, end = int(bounds[index]), int(bounds[index + 1])
+            start, end = int(edges[index]), int(edges[index + 1])
             yield UnitScore(
                 records_of,
                 float(sums[end] - sums[start]) / LOG_10,

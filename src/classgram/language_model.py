@@ -74,6 +74,14 @@ class LanguageModel(ABC):
         """The model as it goes through one text; one that learns from the text starts anew."""
         return self
 
+    def unit_log_probabilities(self, sentences: Sentences, units: Lengths) -> Floats:
+        """The same of lines or documents that know nothing of each other.
+
+        ``units`` are the numbers of the sentences that begin one. A model that learns from the text
+        starts anew at each of them; others forget at every sentence's end anyway.
+        """
+        return self.log_probabilities(sentences)
+
     @abstractmethod
     def start(self, bos: bool = True) -> State:
         """The state at a sentence's start, or that of the empty context."""
@@ -81,6 +89,10 @@ class LanguageModel(ABC):
     @abstractmethod
     def advance(self, state: State, word: int) -> State:
         """The state after one more word."""
+
+    def next_sentence(self, state: State) -> State:
+        """The state at the start of the sentence after the one that ends in this state."""
+        return self.start()
 
     @abstractmethod
     def distribution(self, state: State) -> Floats:

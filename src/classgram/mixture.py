@@ -12,7 +12,7 @@ from classgram.cache import cache_distributions, cache_probabilities
 from classgram.errors import InputError
 from classgram.folders import Folder
 from classgram.kernels import frozen
-from classgram.language_model import Floats, LanguageModel, ModelFiles, State, component_from_files
+from classgram.language_model import Floats, LanguageModel, Lengths, ModelFiles, State, component_from_files
 from classgram.ngram_lm import NgramModel
 from classgram.sentences import Sentences
 from classgram.vocabulary import BOS, EOS, Vocabulary
@@ -80,10 +80,17 @@ class MixtureModel(LanguageModel):
 
     def session(self) -> "MixtureModel":
         """The model as it goes through one text: with a cache, each batch continues the last."""
-        return MixtureSession(**self._fields())
+        parts = {item.name: getattr(self, item.name) for item in fields(self)}
+        return MixtureSession(**parts | {"components": tuple(one.session() for one in self.components)})
 
-    def _fields(self) -> dict[str, Any]:
-        return {item.name: getattr(self, item.name) for item in fields(self)}
+    def unit_log_probabilities(self, sentences: Sentences, units: Lengths) -> Floats:
+        """The same of units that know nothing of each other: caches start empty in each."""
+        logs, buckets = component_logs(self.components, self.buckets, sentences, units=units)
+        firsts = sentences.offsets[units]
+        limits = np.repeat(firsts, np.diff(firsts, append=sentences.tokens))
+        nothing = np.empty(0, np.int32)
+        cached = cache_probabilities(nothing, sentences.ids, self.windows, len(self.vocabulary), limits)
+        return mixed_logs(logs, cached, self.weights[buckets])
 
     def start(self, bos: bool = True) -> MixtureState:
         """The state at the start of a text."""
@@ -93,14 +100,16 @@ class MixtureModel(LanguageModel):
         """The state after one more event; after </s> the next sentence begins, the cache filled."""
         states, history = as_mixture_state(state)
         if word == EOS:
-            states = tuple(model.start() for model in self.components)
+            states = tuple(m.next_sentence(one) for m, one in zip(self.components, states, strict=True))
         else:
-            states = tuple(
-                model.advance(one, word) for model, one in zip(self.components, states, strict=True)
-            )
+            states = tuple(m.advance(one, word) for m, one in zip(self.components, states, strict=True))
         longest = max(self.windows, default=0)
         # One event more than the windows: it is the context of the first event in them.
         return MixtureState(states, (*history, word)[-longest - 1 :] if longest else ())
+
+    def next_sentence(self, state: State) -> MixtureState:
+        """The state at the start of the next sentence, the caches filled."""
+        return self.advance(state, EOS)
 
     def distribution(self, state: State) -> Floats:
         """The probability of every word of the vocabulary."""
@@ -116,8 +125,8 @@ class MixtureModel(LanguageModel):
         states, history = as_mixture_state(state)
         logs = [m.log_probability(one, word) for m, one in zip(self.components, states, strict=True)]
         cached = cache_distributions(np.array(history, np.int32), self.windows, len(self.vocabulary))
-        row = np.concatenate([np.exp(logs), cached[:, word]])[None]
-        return float(mixed_logs(row, self.weights[[self._bucket(states)]])[0])
+        weights = self.weights[[self._bucket(states)]]
+        return float(mixed_logs(np.array([logs]), cached[:, word][None], weights)[0])
 
     def _bucket(self, states: Sequence[State]) -> int:
         if self.buckets is None:
@@ -180,19 +189,13 @@ class MixtureSession(MixtureModel):
     def _seen(self) -> list[Int32s]:
         return [np.empty(0, np.int32)]
 
-    def session(self) -> "MixtureModel":
-        """A new way through another text."""
-        return MixtureSession(**self._fields())
-
     def log_probabilities(self, sentences: Sentences, bos: bool = True) -> Floats:
         """Natural logarithms of every event's probability, the caches filled by earlier batches."""
         logs, buckets = component_logs(self.components, self.buckets, sentences, bos)
-        if not self.windows:
-            return mixed_log_columns(logs, self.weights[buckets])
         history = self._seen[0]
         cached = cache_probabilities(history, sentences.ids, self.windows, len(self.vocabulary))
-        self._seen[0] = np.concatenate([history, sentences.ids])[-max(self.windows) - 1 :]
-        return mixed_logs(np.concatenate([np.exp(logs), cached], axis=1), self.weights[buckets])
+        self._seen[0] = np.concatenate([history, sentences.ids])[-max(self.windows, default=0) - 1 :]
+        return mixed_logs(logs, cached, self.weights[buckets])
 
 
 def as_mixture_state(state: State) -> MixtureState:
@@ -219,32 +222,42 @@ def check_mixture(folder: Folder, model: MixtureModel) -> None:
 
 
 def component_logs(
-    components: Sequence[LanguageModel], buckets: Buckets | None, sentences: Sentences, bos: bool = True
+    components: Sequence[LanguageModel],
+    buckets: Buckets | None,
+    sentences: Sentences,
+    bos: bool = True,
+    units: Lengths | None = None,
 ) -> tuple[Floats, Int64s]:
     """Every component's log-probabilities, a column each, and the bucket of every event."""
     logs = np.empty((sentences.tokens, len(components)))
+    of_event = np.zeros(sentences.tokens, np.int64)
     for column, model in enumerate(components):
-        logs[:, column] = model.log_probabilities(sentences, bos)
-    if buckets is None:
-        return logs, np.zeros(sentences.tokens, np.int64)
-    guide = cast(NgramModel, components[buckets.guide])
-    return logs, find_buckets(guide, buckets.edges, guide.contexts(sentences, bos))
+        if buckets and column == buckets.guide:
+            logs[:, column], contexts = cast(NgramModel, model).scores_with_contexts(sentences, bos)
+            of_event = find_buckets(cast(NgramModel, model), buckets.edges, contexts)
+        elif units is None:
+            logs[:, column] = model.log_probabilities(sentences, bos)
+        else:
+            logs[:, column] = model.unit_log_probabilities(sentences, units)
+    return logs, of_event
 
 
-def mixed_logs(probabilities: Floats, weights: Floats) -> Floats:
-    """The logarithm of weighted rows; a probability of -1 gives its weight to the others."""
-    usable = probabilities >= 0
+def mixed_logs(logs: Floats, cached: Floats, weights: Floats) -> Floats:
+    """The logarithm of weighted rows: models' log-probabilities, then caches' probabilities.
+
+    A cache of -1 gives its weight to the others. Exact also where probabilities are too small for
+    numbers.
+    """
+    usable = cached >= 0
     if not usable.all():
-        weights = weights * usable
-        weights = weights / weights.sum(axis=1, keepdims=True)
-    mixed = (np.maximum(probabilities, 0.0) * weights).sum(axis=1)
-    return cast(Floats, np.log(np.maximum(mixed, np.finfo(float).tiny)))
-
-
-def mixed_log_columns(logs: Floats, weights: Floats) -> Floats:
-    """The same from logarithms, exact also where probabilities are too small for numbers."""
+        weights = weights.copy()
+        weights[:, logs.shape[1] :] *= usable
+        weights /= weights.sum(axis=1, keepdims=True)
     highest = logs.max(axis=1)
-    mixed = (np.exp(logs - highest[:, None]) * weights).sum(axis=1)
+    mixed = np.einsum("ij,ij->i", np.exp(logs - highest[:, None]), weights[:, : logs.shape[1]])
+    if cached.shape[1]:
+        from_caches = np.einsum("ij,ij->i", np.maximum(cached, 0.0), weights[:, logs.shape[1] :])
+        mixed = mixed + from_caches * np.exp(np.minimum(-highest, 700.0))
     return cast(Floats, highest + np.log(np.maximum(mixed, np.finfo(float).tiny)))
 
 
@@ -263,7 +276,7 @@ def make_buckets(components: Sequence[LanguageModel], sentences: Sentences) -> B
     guide = cast(NgramModel, components[guides[0]])
     if sentences.tokens < EVENTS_PER_BUCKET * guide.order * SHARES:
         return None
-    lengths, backoffs = guide.trie.knowledge(guide.contexts(sentences))
+    lengths, backoffs = guide.trie.knowledge(guide.scores_with_contexts(sentences)[1])
     edges = np.zeros((guide.order, SHARES - 1))
     for length in range(guide.order):
         if (lengths == length).any():

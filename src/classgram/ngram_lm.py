@@ -49,9 +49,12 @@ class NgramModel(LanguageModel):
         out, nodes = self.trie.score(sentences, bos)
         return out, self.trie.lengths(nodes)
 
-    def contexts(self, sentences: Sentences, bos: bool = True) -> npt.NDArray[np.int64]:
-        """The node of each event's context, as ``start`` and ``advance`` give it."""
-        return self.trie.contexts(self.trie.score(sentences, bos)[1], sentences.offsets, bos)
+    def scores_with_contexts(
+        self, sentences: Sentences, bos: bool = True
+    ) -> tuple[Floats, npt.NDArray[np.int64]]:
+        """Log-probabilities, and the node of each event's context, as ``advance`` gives it."""
+        out, nodes = self.trie.score(sentences, bos)
+        return out, self.trie.contexts(nodes, sentences.offsets, bos)
 
     def start(self, bos: bool = True) -> int:
         """The node of <s>, or the empty context."""

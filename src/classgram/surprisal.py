@@ -39,6 +39,7 @@ def surprisals(models: Sequence[LanguageModel], lines: Iterable[str]) -> Iterato
     of the word's rarest token.
     """
     remaining = iter(lines)
+    models = [model.session() for model in models]
     number = 0
     while batch := list(islice(remaining, BATCH)):
         words = [line.encode("utf-8", "surrogatepass").split() for line in batch]
