@@ -54,7 +54,12 @@ def make_classes(
 ) -> Partition:
     """Cluster the words of a text for a class model; ``order`` is that of joint contexts."""
     seen = int(np.count_nonzero(counts.levels[0].counts))
+    # The sentence end has a class of its own.
+    most = max(1, seen - 1)
     classes = options.classes
+    if classes is not None and classes > most:
+        note(f"{most} classes instead of {classes}: there are no more words to cluster")
+        classes = most
     if classes is None:
         classes = max(2, min(MOST_CLASSES, seen // 10))
         note(f"{classes} classes; choose another number with --classes")
