@@ -89,6 +89,8 @@ def train_model(
         raise InputError(
             f"the counts go up to order {counts.order}; count again with --order {options.order}"
         )
+    if options.recipe == "mixture":
+        raise InputError("a mixture is trained by train_mixture, on sentences; name another recipe here")
     if options.recipe == "class":
         if partition is None:
             raise InputError("a class model needs classes; name them with --use-classes")
