@@ -29,8 +29,9 @@ types: $(VENV)/installed
 	$(BIN)/mypy
 
 # One cache folder for all workers, and a new one each time: Numba's cache does not see every edit.
+# A file stays with one worker: the examples of a page build on each other.
 tests: $(VENV)/installed
-	cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && NUMBA_CACHE_DIR=$$cache $(BIN)/python -m pytest -n $(WORKERS)
+	cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && NUMBA_CACHE_DIR=$$cache $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 # Figures: a table, and JSON in benchmarks/results. ARGS="--kenlm-bin DIR" and the like are passed on.
 bench: $(VENV)/installed

@@ -15,7 +15,7 @@ os.environ["NUMBA_CACHE_DIR"] = _CACHE
 settings.register_profile(
     "classgram",
     deadline=None,
-    max_examples=60,
+    max_examples=int(os.environ.get("CLASSGRAM_EXAMPLES", "60")),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("classgram")

@@ -13,10 +13,14 @@ if TYPE_CHECKING:
     from classgram.clustering import Result as Result
     from classgram.clustering import exchange as exchange
     from classgram.estimator import WordClasses as WordClasses
+    from classgram.language_model import LanguageModel as LanguageModel
+    from classgram.model_files import load as load
     from classgram.ngrams import NgramCounts as NgramCounts
     from classgram.ngrams import count_ngrams as count_ngrams
     from classgram.options import ClusterOptions as ClusterOptions
     from classgram.options import CountOptions as CountOptions
+    from classgram.options import GenerateOptions as GenerateOptions
+    from classgram.options import ModelOptions as ModelOptions
     from classgram.options import ReadOptions as ReadOptions
     from classgram.options import RunOptions as RunOptions
     from classgram.options import SearchOptions as SearchOptions
@@ -27,9 +31,15 @@ if TYPE_CHECKING:
     from classgram.text import Text as Text
     from classgram.text import read_text as read_text
     from classgram.text import text_from_strings as text_from_strings
+    from classgram.training import train_model as train_model
     from classgram.vocabulary import Vocabulary as Vocabulary
 
 _HOMES = {
+    "LanguageModel": "language_model",
+    "load": "model_files",
+    "ModelOptions": "options",
+    "GenerateOptions": "options",
+    "train_model": "training",
     "WordClasses": "estimator",
     "Result": "clustering",
     "exchange": "clustering",

@@ -1,5 +1,6 @@
 """The entry point of the ``classgram`` command and of ``python -m classgram``."""
 
+import signal
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cyclopts import App
 
-COMMANDS = ("counting", "clustering")
+COMMANDS = ("counting", "clustering", "models", "mixing")
 """The modules of ``classgram.cli`` that hold commands."""
 
 
@@ -22,8 +23,9 @@ def load_commands() -> "App":
 
 def main() -> None:
     """Run the command line."""
-    from classgram.cli.app import run
+    from classgram.cli.app import run, terminate
 
+    signal.signal(signal.SIGTERM, terminate)
     sys.exit(run(load_commands()))
 
 

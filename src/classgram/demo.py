@@ -1,19 +1,78 @@
-"""The demo: the main job on the demo text, with its result as a table."""
+"""The demo: counts, classes and language models of the demo text, compared on held-out sentences."""
 
+import time
 from typing import Any
 
+import numpy as np
+
 from classgram.demo_text import demo_text
-from classgram.ngrams import count_ngrams
-from classgram.options import CountOptions, TextOptions
-from classgram.progress import human
+from classgram.evaluation import evaluate
+from classgram.language_model import LanguageModel
+from classgram.ngrams import NgramCounts, count_ngrams
+from classgram.options import (
+    CountOptions,
+    ModelOptions,
+    TextOptions,
+    TrainClassesOptions,
+    VocabularyOptions,
+)
+from classgram.partition import Partition
+from classgram.progress import Report, silent
+from classgram.text import text_from_strings
+from classgram.training import make_classes, train_model
+
+HELD_OUT = 20
+"""Every so many sentences, one is kept from training."""
+
+RECIPES = {
+    "the paper's back-off, order 3": ModelOptions("backoff", 3),
+    "Katz, order 3": ModelOptions("katz", 3),
+    "Kneser-Ney, order 3": ModelOptions("kneser-ney", 3),
+    "Kneser-Ney, order 5": ModelOptions("kneser-ney", 5),
+    "classes, interpolated, order 2": ModelOptions("class", 2, "interpolated"),
+    "classes, Kneser-Ney, order 5": ModelOptions("class", 5),
+}
 
 
-def run_demo(quiet: bool = False) -> dict[str, Any]:
-    """Count the demo text and return what was found."""
-    counts = count_ngrams(demo_text(), CountOptions(3), text=TextOptions(True, "strip"), quiet=quiet)
+def run_demo(report: Report = silent) -> dict[str, Any]:
+    """Train every recipe on the demo text, and say how well each predicts the held-out sentences."""
+    options = TextOptions(lowercase=True, punctuation="strip")
+    lines = demo_text().read_text(encoding="utf-8").splitlines()
+    training = [line for number, line in enumerate(lines) if number % HELD_OUT]
+    report(0, "counting")
+    counts = count_ngrams(
+        text_from_strings(training, options), CountOptions(5), VocabularyOptions(min_count=2)
+    )
+    report(1, "clustering")
+    partition = make_classes(counts, TrainClassesOptions())
+    models = []
+    for number, (name, recipe) in enumerate(RECIPES.items(), start=2):
+        report(number, name)
+        begun = time.perf_counter()
+        model = train_model(counts, recipe, partition)
+        models.append({"model": name, "seconds": time.perf_counter() - begun, **held_out(model, lines)})
     return {
         "tokens": counts.tokens,
         "types": len(counts.vocabulary),
         "ngrams": [int(level.words.size) for level in counts.levels],
-        "shown": human(counts.tokens),
+        "models": models,
+        "classes": some_classes(partition, counts),
     }
+
+
+def held_out(model: LanguageModel, lines: list[str]) -> dict[str, Any]:
+    """A model's figures on the held-out sentences."""
+    text = text_from_strings(lines[::HELD_OUT], model.vocabulary.text)
+    return evaluate(model, text).as_dict()
+
+
+def some_classes(partition: Partition, counts: NgramCounts, shown: int = 8) -> list[list[str]]:
+    """The most frequent words of classes with at least six words, the most frequent classes first."""
+    words = counts.levels[0].counts
+    totals = np.bincount(partition.words, words, partition.class_count)
+    chosen = []
+    for number in np.argsort(-totals, kind="stable").tolist():
+        members = [word for word, _ in partition.members(number)]
+        if len(members) >= 6:
+            chosen.append(members[:10])
+    return chosen[5 : 5 + shown]

@@ -1,6 +1,5 @@
 """The demo text: the documentation that comes with the running Python, as one sentence a line."""
 
-import ast
 import os
 import re
 import sys
@@ -10,6 +9,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 from classgram.folders import atomic_file
 
@@ -41,44 +41,72 @@ def cache_folder() -> Path:
 
 
 def passages() -> Iterator[str]:
-    """The language reference's topics and the docstrings of the standard library."""
+    """The language reference's topics, and the docstrings and comments of the standard library."""
     # Some Linux distributions leave the topics out: then the docstrings must do.
     topics = (
         getattr(import_module("pydoc_data.topics"), "topics", {}) if find_spec("pydoc_data.topics") else {}
     )
     for name in sorted(topics):
         yield topics[name]
+    for name in sorted({*sys.builtin_module_names} - {"__main__"}):
+        yield from compiled_docstrings(import_module(name))
+    for file in library_files():
+        yield from source_passages(file)
+
+
+def library_files() -> Iterator[Path]:
+    """The source files of the standard library but for its tests, in order."""
     root = Path(sysconfig.get_paths()["stdlib"])
     for name in sorted(sys.stdlib_module_names):
-        files = [root / f"{name}.py", *sorted((root / name).rglob("*.py"))]
-        for file in files:
+        for file in (root / f"{name}.py", *sorted((root / name).rglob("*.py"))):
             if file.is_file() and not {"test", "tests", "idlelib", "site-packages"} & set(file.parts):
-                yield from docstrings(file)
+                yield file
 
 
-def docstrings(file: Path) -> Iterator[str]:
-    """The docstrings of a source file, read without importing it."""
+def compiled_docstrings(owner: object, depth: int = 2) -> Iterator[str]:
+    """The docstrings of a compiled module, its classes and their methods."""
+    text = getattr(owner, "__doc__", None)
+    if isinstance(text, str):
+        yield text
+    if depth > 0 and isinstance(owner, ModuleType | type):
+        for name in sorted(vars(owner)):
+            yield from compiled_docstrings(vars(owner)[name], depth - 1)
+
+
+_TRIPLE_QUOTED = re.compile(r"""(^[ \t]*[rRuU]?)?(\"{3}|'{3})(.*?)(?<!\\)\2""", re.DOTALL | re.MULTILINE)
+
+
+_COMMENT = re.compile(r"(?:^[ \t]*#(?: .*)?\n){3,}", re.MULTILINE)
+_COMMENT_SIGN = re.compile(r"^[ \t]*#", re.MULTILINE)
+
+
+def source_passages(file: Path) -> Iterator[str]:
+    """The docstrings and the longer comments of a source file, found without parsing it."""
     try:
-        tree = ast.parse(file.read_bytes())
-    except (SyntaxError, OSError, ValueError):
+        source = file.read_text("utf-8", "replace")
+    except OSError:
         return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            yield ast.get_docstring(node) or ""
+    for found in _TRIPLE_QUOTED.finditer(source):
+        # A long string is a docstring if it stands alone.
+        if found[1] is not None:
+            yield found[3]
+    for found in _COMMENT.finditer(source):
+        yield _COMMENT_SIGN.sub("", found[0])
 
 
-_ORNAMENT = re.compile(r"[*`~=|^\\#<>]+|:(?:\w+):|\.\. \w+::|_{2,}")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'(])")
+_PARAGRAPH_END = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+•]|\d+[.)])\s)")
+_NO_PROSE = re.compile(r"\s*(?:>>>|\.\.\. |\$ |[-=~+*^_]{3,}\s*$)|.*::=")
+_ORNAMENT = re.compile(r"[*`~=|^\\#<>]+|:(?:\w+):|\.\. \w+::|_{2,}|^\s*[-+•]\s", re.MULTILINE)
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')]*\s+(?=[A-Z\"'(])")
 
 
 def sentences_of(passage: str) -> Iterator[str]:
     """The sentences of a passage, code and mark-up left out."""
-    for paragraph in re.split(r"\n\s*\n", passage):
-        prose = [line for line in paragraph.split("\n") if not re.match(r"\s*(>>>|\.\.\. |\$ )", line)]
-        text = " ".join(_ORNAMENT.sub(" ", line) for line in prose)
-        for sentence in _SENTENCE_END.split(text):
+    for paragraph in _PARAGRAPH_END.split(passage):
+        prose = "\n".join(line for line in paragraph.split("\n") if not _NO_PROSE.match(line))
+        for sentence in _SENTENCE_END.split(_ORNAMENT.sub(" ", prose)):
             words = sentence.split()
-            letters = sum(character.isalpha() or character == " " for character in sentence)
-            # A line that is mostly signs is code or a table.
-            if len(words) >= 4 and letters > 0.8 * len(sentence):
+            signs = "".join(words)
+            # What has few letters is code or a table.
+            if len(words) >= 3 and sum(map(str.isalpha, signs)) > 0.8 * len(signs):
                 yield " ".join(words)

@@ -12,6 +12,7 @@ from classgram.errors import InputError
 from classgram.kernels import counting as kernel
 from classgram.kernels import frozen
 from classgram.kernels.contexts import find_elements
+from classgram.kernels.tries import link_suffixes
 from classgram.ngrams import Level, NgramCounts, gram_words, parents_of
 from classgram.sentences import Sentences
 from classgram.vocabulary import BOS
@@ -135,6 +136,23 @@ class Contexts:
         words = [*([BOS] * self.length), *context][-self.length :]
         return int(self._find(np.array(words, np.int32), np.array([len(words)]))[0])
 
+    def element_of(self, words: Sequence[int]) -> int:
+        """The element that the last of these words stand for, without any padding."""
+        known = tuple(words)[-self.length :]
+        while len(known) > 1 and known not in self._by_words:
+            known = known[1:]
+        return self._by_words[known] if len(known) > 1 else known[0]
+
+    @cached_property
+    def _by_words(self) -> dict[tuple[int, ...], int]:
+        size = self.vocabulary_size
+        return {self.describe(size + row): size + row for row in range(self.tuples.shape[0])}
+
+    def elements_of(self, contexts: Int32s) -> Int32s:
+        """The elements that contexts of full length, a row each, stand for."""
+        ends = np.arange(1, contexts.shape[0] + 1, dtype=np.int64) * self.length
+        return self._find(np.ascontiguousarray(contexts).reshape(-1), ends)
+
     def _find(self, ids: Int32s, places: Int64s) -> Int32s:
         starts, words, elements = self._packed
         out = np.empty(places.size, np.int32)
@@ -221,7 +239,7 @@ def joint_events(
     size = len(counts.vocabulary)
     chosen, tuples = frequent_tuples(levels, contexts, order - 1)
     element = np.arange(size, dtype=np.int32)
-    links = np.zeros(size, np.int64)
+    links = element
     for length in range(2, order):
         links = suffixes(levels, length, links)
         shorter = element
@@ -233,18 +251,13 @@ def joint_events(
     return made, make_events(rows, levels[order - 1], len(made), size)
 
 
-def suffixes(levels: tuple[Level, ...], length: int, links: Int64s) -> Int64s:
-    """The suffix of every n-gram of a length, one level down."""
+def suffixes(levels: tuple[Level, ...], length: int, links: Int32s) -> Int32s:
+    """The suffix of every n-gram of a length, one level down; ``links`` are those of the prefixes."""
     if length == 2:
-        return levels[1].words.astype(np.int64)
+        return levels[1].words
     level, shorter = levels[length - 1], levels[length - 2]
-    out = np.empty(level.words.size, np.int64)
-    kernel.suffix_links(
-        (frozen(level.starts), frozen(level.words)),
-        (frozen(shorter.starts), frozen(shorter.words)),
-        frozen(links),
-        out,
-    )
+    rows = (level.starts, level.words, links, shorter.starts, shorter.words)
+    out = link_suffixes(*(frozen(array) for array in rows))
     if out.size and out.min() < 0:
         raise InputError("joint contexts need counts without cut-offs; count again without --cutoffs")
     return out

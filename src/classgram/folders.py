@@ -41,16 +41,11 @@ class Folder:
         path = self.path / f"{name}.npy"
         if entry is None:
             raise InputError(f"{self.path / CONFIG}: lists no array {name!r}; make the folder again")
-        try:
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path}: missing or damaged ({error}); make the folder again") from None
-        expected = (np.dtype(dtype).str, entry["dtype"])
-        if (array.dtype.str,) * 2 != expected or list(array.shape) != entry["shape"]:
+        array = map_array(path)
+        described = (array.dtype.str, list(array.shape)) == (entry["dtype"], entry["shape"])
+        if not described or array.dtype != np.dtype(dtype) or array.ndim != ndim:
             raise InputError(f"{path}: is not the array that {CONFIG} describes; make the folder again")
-        if array.ndim != ndim:
-            raise InputError(f"{path}: has {array.ndim} dimensions instead of {ndim}")
-        return cast(Array, array.view(np.ndarray))
+        return array
 
     def text(self, name: str) -> bytes:
         """A text of the folder."""
@@ -62,15 +57,40 @@ class Folder:
             raise InputError(f"{self.path / CONFIG}: no {key!r}; make the folder again")
         return self.config[key]
 
+    def whole_number(self, key: str) -> int:
+        """A value of config.json that must be a whole number."""
+        value = self.require(key)
+        if not isinstance(value, int):
+            raise InputError(f"{self.path / CONFIG}: {key!r} is no number; make the folder again")
+        return value
+
     def verify(self) -> None:
         """Compare every file's checksum with the one in config.json."""
         for name, entry in self.config["arrays"].items():
             array = self.array(name, entry["dtype"], len(entry["shape"]))
             if checksum(np.ascontiguousarray(array).data) != entry["checksum"]:
-                raise InputError(f"{self.path / name}.npy: was altered after it was written")
+                raise InputError(
+                    f"{self.path / name}.npy: was altered after it was written; make the folder again"
+                )
         for name, entry in self.config["texts"].items():
             if checksum(self.text(name)) != entry["checksum"]:
-                raise InputError(f"{self.path / name}: was altered after it was written")
+                raise InputError(
+                    f"{self.path / name}: was altered after it was written; make the folder again"
+                )
+
+
+def map_array(path: Path) -> Array:
+    """An array of a file, memory-mapped; the file must hold that and nothing more."""
+    try:
+        array = np.lib.format.open_memmap(path, mode="r")
+        whole = path.stat().st_size == array.offset + array.nbytes
+    except Exception as error:
+        # NumPy parses a header as Python: what a damaged one raises may be almost anything.
+        reason = " ".join(str(error).splitlines()[:1]) or type(error).__name__
+        raise InputError(f"{path}: missing or damaged ({reason}); make the folder again") from None
+    if not whole:
+        raise InputError(f"{path}: holds more than its array; make the folder again")
+    return cast(Array, array.view(np.ndarray))
 
 
 def read_bytes(path: Path) -> bytes:
@@ -109,12 +129,14 @@ def write_folder(
     Array names become ``name.npy``; names may hold slashes. A failure removes what was written and
     leaves an earlier result as it was.
     """
+    # A link to a result stays one: what it points to is replaced.
+    path = path.resolve()
     check_writable(path)
     texts = texts or {}
     try:
-        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.absolute().parent))
+        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+        raise write_error(path, error) from None
     try:
         full = {
             "format": f"classgram-{kind}",
@@ -137,7 +159,7 @@ def write_folder(
 def write_error(path: Path, error: OSError) -> InputError:
     """The error for an output that could not be written."""
     remedy = "; free some room and run again" if error.errno == errno.ENOSPC else ""
-    return InputError(f"{path}: cannot be written: {error.strerror}{remedy}")
+    return InputError(f"{path}: cannot be written: {error.strerror or error}{remedy}")
 
 
 def current_umask() -> int:
@@ -152,7 +174,10 @@ def write_array(folder: Path, name: str, array: Array) -> dict[str, Any]:
     array = np.ascontiguousarray(array)
     path = folder / f"{name}.npy"
     path.parent.mkdir(parents=True, exist_ok=True)
-    np.save(path, array, allow_pickle=False)
+    # np.save would write through C, and hide why a write failed.
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
+        file.write(array.data)
     return {"dtype": array.dtype.str, "shape": list(array.shape), "checksum": checksum(array.data)}
 
 
@@ -188,27 +213,55 @@ def exchange(one: Path, two: Path) -> bool:
 
 def check_writable(path: Path) -> None:
     """Refuse, before any work is done, an output that could not be written in the end."""
-    parent = path.absolute().parent
+    try:
+        check_parent(path)
+        if path.resolve() == Path.cwd():
+            raise InputError(f"{path}: is the current folder, which cannot be replaced; name one in it")
+        if path.is_dir() and any(path.iterdir()) and folder_kind(path) is None:
+            raise InputError(f"{path}: exists and is no result of classgram; choose another name")
+        if path.exists() and not path.is_dir():
+            raise InputError(f"{path}: exists and is a file; choose another name")
+    except OSError as error:
+        raise write_error(path, error) from None
+
+
+def check_parent(path: Path) -> None:
+    """Refuse an output whose folder is not there or not writable."""
+    parent = path.resolve().parent
     if not parent.is_dir():
         raise InputError(f"{path}: there is no folder {parent}; create it first")
     if not os.access(parent, os.W_OK | os.X_OK):
-        raise InputError(f"{path}: the folder {parent} is not writable")
-    if path.is_dir() and any(path.iterdir()) and folder_kind(path) is None:
-        raise InputError(f"{path}: exists and is no result of classgram; choose another name")
-    if path.exists() and not path.is_dir():
-        raise InputError(f"{path}: exists and is a file; choose another name")
+        raise InputError(f"{path}: the folder {parent} is not writable; choose another")
 
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write to that appears under its name only once it is whole."""
-    parent = path.absolute().parent
-    if not parent.is_dir():
-        raise InputError(f"{path}: there is no folder {parent}; create it first")
+    """A file to write to that appears under its name only once it is whole.
+
+    A device or a pipe, such as /dev/stdout, is written to as it is.
+    """
+    check_parent(path)
     if path.is_dir():
         raise InputError(f"{path}: is a folder; name a file")
+    with special_file(path) if path.exists() and not path.is_file() else renamed_file(path.resolve()) as file:
+        yield file
+
+
+@contextmanager
+def special_file(path: Path) -> Iterator[IO[bytes]]:
+    """A device or a pipe to write to."""
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=parent)
+        with path.open("wb") as file:
+            yield file
+    except OSError as error:
+        raise write_error(path, error) from None
+
+
+@contextmanager
+def renamed_file(path: Path) -> Iterator[IO[bytes]]:
+    """A temporary file to write to that gets its name once it is whole."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:
         raise write_error(path, error) from None
     temporary = Path(name)
@@ -229,23 +282,30 @@ def lock(path: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     check_writable(path)
-    name = path.absolute().parent / f".{path.name}.lock"
+    place = path.resolve()
+    name = place.with_name(f".{place.name}.lock")
+    held = FileLock(name)
     try:
-        with FileLock(name, timeout=0):
-            yield
+        held.acquire(timeout=0)
     except Timeout:
         raise InputError(
             f"{path}: another run is writing it; wait for that, or choose another name"
         ) from None
-    else:
+    except OSError as error:
+        raise write_error(path, error) from None
+    try:
+        yield
+    finally:
+        # Removed while it is held: no other run can have got it in between.
         name.unlink(missing_ok=True)
+        held.release()
 
 
 def folder_kind(path: Path) -> str | None:
     """What a folder holds ("counts", "partition", ...), or None if classgram did not write it."""
     try:
         config = json.loads((path / CONFIG).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     form = config.get("format") if isinstance(config, dict) else None
     if not isinstance(form, str) or not form.startswith("classgram-"):
@@ -272,23 +332,25 @@ def read_folder(path: Path, kind: str | None = None) -> Folder:
 
 def read_config(path: Path) -> dict[str, Any]:
     """A folder's config.json, after a check of its format and version."""
+    if not (path / CONFIG).is_file():
+        raise InputError(f"{path}: is not a result of classgram: it holds no {CONFIG}")
     try:
         config = json.loads(read_bytes(path / CONFIG))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path / CONFIG}: damaged ({error}); make the folder again") from None
     if not isinstance(config, dict) or not str(config.get("format")).startswith("classgram-"):
         raise InputError(f"{path / CONFIG}: not written by classgram")
     if not isinstance(config.get("version"), int) or config["version"] > VERSION:
         raise InputError(
-            f"{path}: has format version {config.get('version')}, and this classgram "
+            f"{path / CONFIG}: has format version {config.get('version')}, and this classgram "
             f"({__version__}) reads up to {VERSION}; install a newer classgram"
         )
     try:
         for entry in config["arrays"].values():
-            np.dtype(entry["dtype"]), list(entry["shape"]), str(entry["checksum"])
+            np.dtype(str(entry["dtype"])), list(entry["shape"]), str(entry["checksum"])
         for entry in config["texts"].values():
             int(entry["bytes"]), str(entry["checksum"])
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, SyntaxError):
         raise InputError(f"{path / CONFIG}: its list of files is damaged; make the folder again") from None
     return config
 
@@ -308,6 +370,12 @@ def check_range(folder: Folder, name: str, array: Array, low: int, high: int) ->
     """Refuse an array with values outside low <= value < high, before a kernel sees it."""
     if array.size and (int(array.min()) < low or int(array.max()) >= high):
         raise InputError(f"{folder.path / name}.npy: holds values out of range; make the folder again")
+
+
+def check_finite(folder: Folder, name: str, array: Array) -> None:
+    """Refuse an array with values that are no numbers; the least and the largest tell."""
+    if array.size and not (np.isfinite(array.min()) and np.isfinite(array.max())):
+        raise InputError(f"{folder.path / name}.npy: holds values that are no numbers; make the folder again")
 
 
 def check_starts(folder: Folder, name: str, starts: Array, rows: int, size: int) -> None:

@@ -1,7 +1,9 @@
 """N-gram counts: every order as compressed sorted rows, from a text of any size."""
 
+import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, NamedTuple, cast
@@ -16,8 +18,16 @@ from classgram.kernels import counting as kernel
 from classgram.options import CountOptions, ReadOptions, TextOptions, VocabularyOptions
 from classgram.progress import human, progress
 from classgram.scanner import WordScanner
+from classgram.sentences import Sentences, sentences_from_ids
 from classgram.text import Text, read_text
-from classgram.vocabulary import BOS, EOS, Vocabulary, choose_vocabulary
+from classgram.vocabulary import (
+    BOS,
+    EOS,
+    Vocabulary,
+    check_vocabulary_options,
+    choose_vocabulary,
+    read_word_list,
+)
 
 BYTES_PER_TOKEN = 40
 """What counting a block needs at its peak, for each of its tokens."""
@@ -101,7 +111,7 @@ class NgramCounts:
             raise InputError(f"{folder.path}: vocabulary.txt and counts-1.npy differ in length")
         check_range(folder, "counts-1", unigrams, 0, 1 << 62)
         levels = [first_level(unigrams)]
-        for order in range(2, int(folder.require("order")) + 1):
+        for order in range(2, folder.whole_number("order") + 1):
             level = Level(
                 folder.array(f"starts-{order}", np.int64),
                 folder.array(f"words-{order}", np.int32),
@@ -153,29 +163,48 @@ def count_ngrams(
     """
     options = options or CountOptions()
     check_count_options(options)
-    if isinstance(vocabulary, Vocabulary):
-        if text is not None and text != vocabulary.text:
-            raise InputError(f"the vocabulary was made with {vocabulary.text}, not with {text}")
-        text = vocabulary.text
-    opened = open_source(source, text, read)
+    opened = open_source(source, agreed_options(vocabulary, text), read)
     memory = parse_size(options.memory)
-    try:
-        with Spool(memory // 4) as spool:
-            if isinstance(vocabulary, Vocabulary):
-                scanner = vocabulary.scanner(read)
-                scan_into(spool, opened, scanner, quiet)
-                made, final = vocabulary, np.arange(len(vocabulary), dtype=np.int32)
-            else:
-                scanner = WordScanner(skip_symbols=read.skip_symbols if read else False)
-                scan_into(spool, opened, scanner, quiet)
-                wanted = vocabulary or VocabularyOptions()
-                made, final = choose_vocabulary(scanner, wanted, opened.options)
-            if spool.size == 0:
-                raise InputError(f"{opened.name}: the text is empty: it holds no words")
-            levels = count_spool(spool, final, options.order, len(made), memory)
-    except OSError as error:
-        raise write_error(Path(tempfile.gettempdir()), error) from None
+    with Spool(memory // 4) as spool:
+        made, final = fill_spool(spool, opened, vocabulary or VocabularyOptions(), read, quiet)
+        levels = count_spool(spool, final, options.order, len(made), memory)
     return NgramCounts(made, apply_cutoffs(levels, options.cutoffs))
+
+
+def read_sentences(
+    source: Source,
+    vocabulary: Vocabulary | VocabularyOptions | None = None,
+    text: TextOptions | None = None,
+    read: ReadOptions | None = None,
+    quiet: bool = True,
+) -> tuple[Vocabulary, Sentences]:
+    """Read a whole text into memory as sentences of a vocabulary, given or made from the text."""
+    opened = open_source(source, agreed_options(vocabulary, text), read)
+    with Spool(1 << 62) as spool:
+        made, final = fill_spool(spool, opened, vocabulary or VocabularyOptions(), read, quiet)
+        return made, sentences_from_ids(final[spool.ids()], EOS)
+
+
+def count_sentences(vocabulary: Vocabulary, sentences: Sentences, options: CountOptions) -> NgramCounts:
+    """Count the n-grams of sentences that are in memory."""
+    check_count_options(options)
+    memory = parse_size(options.memory)
+    with Spool(1 << 62) as spool:
+        spool.append(sentences.ids)
+        final = np.arange(len(vocabulary), dtype=np.int32)
+        levels = count_spool(spool, final, options.order, len(vocabulary), memory)
+    return NgramCounts(vocabulary, apply_cutoffs(levels, options.cutoffs))
+
+
+def agreed_options(
+    vocabulary: Vocabulary | VocabularyOptions | None, text: TextOptions | None
+) -> TextOptions | None:
+    """The text options asked for, which a given vocabulary fixes."""
+    if not isinstance(vocabulary, Vocabulary):
+        return text
+    if text is not None and text != vocabulary.text:
+        raise InputError(f"the vocabulary was made with {vocabulary.text}, not with {text}")
+    return vocabulary.text
 
 
 def open_source(source: Source, text: TextOptions | None, read: ReadOptions | None) -> Text:
@@ -208,11 +237,20 @@ def parse_size(size: str) -> int:
             number, unit = number[:-1], 1024**power
     try:
         value = int(float(number) * unit)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise InputError(f"--memory {size}: not a size; write for example 500M or 2G") from None
     if value < 1 << 20:
         raise InputError(f"--memory {size}: at least 1M is needed")
     return value
+
+
+@contextmanager
+def temporary_room() -> Iterator[None]:
+    """A block that writes temporary files; if there is no room, their folder is named."""
+    try:
+        yield
+    except OSError as error:
+        raise write_error(Path(tempfile.gettempdir()), error) from None
 
 
 class Spool:
@@ -241,10 +279,12 @@ class Spool:
             self._spill()
 
     def _spill(self) -> None:
-        if self._file is None:
-            self._file = cast(IO[bytes], tempfile.TemporaryFile(prefix="classgram-"))
-        for part in self._parts:
-            part.tofile(self._file)
+        with temporary_room():
+            if self._file is None:
+                self._file = cast(IO[bytes], tempfile.TemporaryFile(prefix="classgram-"))
+            for part in self._parts:
+                self._file.write(part.data)
+            self._file.flush()
         self._parts.clear()
         self._held = 0
 
@@ -255,8 +295,26 @@ class Spool:
             self._parts = [whole]
             return whole
         self._spill()
-        self._file.flush()
         return np.memmap(self._file, np.int32, "r", shape=(self.size,))
+
+
+def fill_spool(
+    spool: Spool,
+    text: Text,
+    vocabulary: Vocabulary | VocabularyOptions,
+    read: ReadOptions | None,
+    quiet: bool,
+) -> tuple[Vocabulary, npt.NDArray[np.int32]]:
+    """Read a text into a spool; return its vocabulary, and the final id of every spooled one."""
+    if isinstance(vocabulary, Vocabulary):
+        scan_into(spool, text, vocabulary.scanner(read), quiet)
+        return vocabulary, np.arange(len(vocabulary), dtype=np.int32)
+    # What is wrong with the options is said before the text is read, which may take long.
+    check_vocabulary_options(vocabulary)
+    listed = None if vocabulary.words is None else read_word_list(vocabulary.words, text.options)
+    scanner = WordScanner(skip_symbols=read.skip_symbols if read else False)
+    scan_into(spool, text, scanner, quiet)
+    return choose_vocabulary(scanner, vocabulary, listed, text.options)
 
 
 def scan_into(spool: Spool, text: Text, scanner: WordScanner, quiet: bool) -> None:
@@ -265,6 +323,8 @@ def scan_into(spool: Spool, text: Text, scanner: WordScanner, quiet: bool) -> No
         for chunk in text.chunks():
             spool.append(scanner.feed(chunk))
             report(text.consumed[0], f"{human(spool.size)} words")
+    if spool.size == 0:
+        raise InputError(f"{text.name}: the text is empty: it holds no words; name another")
 
 
 def count_spool(
@@ -354,9 +414,20 @@ def scratch_array(size: int, dtype: type[Number], memory: int) -> npt.NDArray[Nu
     """An array in memory, or in a temporary file if it is large beside the memory allowed."""
     if size * np.dtype(dtype).itemsize <= memory // 8 or size == 0:
         return np.empty(size, dtype)
-    with tempfile.TemporaryFile(prefix="classgram-") as file:
-        file.truncate(size * np.dtype(dtype).itemsize)
+    with temporary_room(), tempfile.TemporaryFile(prefix="classgram-") as file:
+        reserve(file, size * np.dtype(dtype).itemsize)
         return np.memmap(file, dtype, "r+", shape=(size,)).view(np.ndarray)
+
+
+def reserve(file: IO[bytes], size: int) -> None:
+    """Make a file so large, with room for it on the disk where the system can promise that.
+
+    Without the promise, a disk that fills up ends the process when the mapped file is written.
+    """
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, size)
+    else:
+        file.truncate(size)
 
 
 def apply_cutoffs(levels: tuple[Level, ...], cutoffs: tuple[int, ...]) -> tuple[Level, ...]:

@@ -58,7 +58,7 @@ class CountOptions:
     """The longest n-grams to count."""
 
     cutoffs: tuple[int, ...] = ()
-    """Drop n-grams seen fewer times: a number for each order from 2 up, the last for all above."""
+    """Drop n-grams seen fewer times; given once for each order from 2 up, the last is for all above."""
 
     memory: str = "2G"
     """Memory for the sorting of n-grams; beyond it temporary files are used."""
@@ -155,3 +155,96 @@ class RunOptions:
 
     address: str | None = None
     """The address of a running Ray cluster."""
+
+
+Recipe = Literal["mixture", "class", "backoff", "katz", "kneser-ney"]
+Smoothing = Literal["kneser-ney", "interpolated", "paper"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """Which language model is trained."""
+
+    recipe: Recipe = "mixture"
+    """A mixture of word and class models, or one of Kneser-Ney, the paper's back-off, Katz, class."""
+
+    order: int | None = None
+    """The longest n-grams; by default 5 (Kneser-Ney, tied classes), 3, or that of other classes."""
+
+    smoothing: Smoothing | None = None
+    """Of class models: kneser-ney (for tied classes the default), interpolated, or the paper's."""
+
+    cutoff: tuple[int, ...] = (2,)
+    """Of the paper's back-off: drop n-grams seen fewer times, a number for each order from 2 up."""
+
+    memory: str = "2G"
+    """Memory for the sorting of n-grams; beyond it temporary files are used."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainClassesOptions:
+    """The classes that a class model makes for itself where none are given."""
+
+    classes: int | None = None
+    """The number of word classes; by default a tenth of the words seen, at most 1,000."""
+
+    context_classes: int | None = None
+    """The number of context classes where contexts have classes of their own; as many as word classes."""
+
+    contexts: int | None = None
+    """Joint contexts of two words and more: how many of the most frequent are told apart (all)."""
+
+    shape: Shape = "tied"
+    """One set of classes (tied), others for contexts (joint), or no classes of contexts (predictive)."""
+
+    criterion: Criterion = "ml"
+    """Maximum likelihood (ml) or leaving-one-out (loo)."""
+
+    move_min_count: int | None = None
+    """Words seen fewer times stay where they started; 1, or 2 under leaving-one-out."""
+
+    sweeps: int | None = None
+    """Stop after this many sweeps even where words still move."""
+
+    seed: int = 0
+    """The seed of everything random."""
+
+    effort: Effort | None = None
+    """low: until no word moves; normal (of mixtures) and high: anneal first, for better classes."""
+
+    threads: int | None = None
+    """Threads to use (all cores)."""
+
+
+@dataclass(frozen=True, slots=True)
+class MixtureOptions:
+    """What a mixture has beside its models."""
+
+    cache: bool = False
+    """Let the mixture adapt to the text it scores: what was said before is likely to be said again."""
+
+    fast: bool = False
+    """Keep only the few components that help most for the time they take."""
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateOptions:
+    """How sentences are drawn."""
+
+    sentences: int = 10
+    """How many sentences to draw."""
+
+    seed: int = 0
+    """The same seed draws the same sentences."""
+
+    temperature: float = 1.0
+    """Below 1 likely words become likelier, above 1 less likely."""
+
+    max_words: int = 100
+    """Cut a sentence here if it did not end before."""
+
+    prompt: str = ""
+    """Words that every sentence begins with."""
+
+    unknown: bool = False
+    """Let <unk> be drawn, too."""

@@ -1,13 +1,8 @@
 """Text in: files of every kind as a stream of clean chunks of bytes, cut between words."""
 
-import bz2
 import glob
-import gzip
-import io
 import json
-import lzma
-import sys
-import zlib
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -18,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from classgram.errors import InputError
+from classgram.folders import folder_kind
 from classgram.options import ReadOptions, TextOptions
+from classgram.packed import PACKED, display_name, open_unpacked
 
 if TYPE_CHECKING:
     from classgram.kernels.marks import MarkTable
@@ -120,10 +117,15 @@ def read_text(*paths: str | Path, text: TextOptions | None = None, read: ReadOpt
         for file in files:
             yield from file_chunks(file, reading, owner.consumed)
 
-    sizes = [file.stat().st_size if str(file) != "-" else -1 for file in files]
-    known = sum(sizes) if sizes and min(sizes) >= 0 else None
-    name = ", ".join("standard input" if str(file) == "-" else str(file) for file in files[:3])
-    return Text(make_chunks, text or TextOptions(), known, name + ("..." if len(files) > 3 else ""))
+    name = ", ".join(display_name(file) for file in files[:3])
+    return Text(
+        make_chunks, text or TextOptions(), total_size(files), name + ("..." if len(files) > 3 else "")
+    )
+
+
+def total_size(files: Iterable[Path]) -> int | None:
+    """The bytes that files have on disk, None if one is a stream."""
+    return sum(file.stat().st_size for file in files) if all(file.is_file() for file in files) else None
 
 
 def text_from_strings(
@@ -142,24 +144,33 @@ def find_files(paths: Iterable[str | Path]) -> list[Path]:
     """The files that paths, folders and globs stand for."""
     files: list[Path] = []
     for given in paths:
-        path = Path(given)
-        if str(given) == "-" or path.is_file() or path.is_fifo() or path.is_char_device():
-            files.append(path)
-        elif path.is_dir():
-            files.extend(files_in(path))
-        else:
-            found = sorted(Path(name) for name in glob.glob(str(given), recursive=True))
-            if not found:
-                raise InputError(f"{given}: no such file or folder")
-            files.extend(file for file in found if file.is_file())
+        try:
+            files.extend(files_at(given))
+        except OSError as error:
+            raise InputError(f"{given!s:.200}: cannot be read: {error.strerror}") from None
     if not files:
         raise InputError("no text given: name files, folders, or - for standard input")
     return files
 
 
+def files_at(given: str | Path) -> list[Path]:
+    """The files that one path, folder or glob stands for."""
+    path = Path(given)
+    if str(given) == "-" or path.is_file() or path.is_fifo() or path.is_char_device():
+        return [path]
+    # The empty name would be the current folder; more likely it is a shell variable without a value.
+    if path.is_dir() and str(given):
+        return files_in(path)
+    found = sorted(Path(name) for name in glob.glob(str(given), recursive=True))
+    files = [file for file in found if file.is_file()]
+    if not files:
+        raise InputError(f"{given or repr('')}: no such file or folder")
+    return files
+
+
 def files_in(folder: Path) -> list[Path]:
     """Every file below a folder that is not hidden, in the order of their paths."""
-    if (folder / "config.json").is_file():
+    if folder_kind(folder) is not None:
         raise InputError(f"{folder}: is a result of classgram, not a folder of text")
     files = sorted(
         path
@@ -173,98 +184,24 @@ def files_in(folder: Path) -> list[Path]:
 
 def file_chunks(path: Path, read: ReadOptions, consumed: list[int]) -> Iterator[Chunk]:
     """One file's chunks, unpacked and decoded."""
-    name = str(path) if str(path) != "-" else "standard input"
-    kind = path.suffix.lower()
-    if kind == ".parquet":
+    name = display_name(path)
+    if path.suffix.lower() == ".parquet":
         yield from string_chunks(parquet_strings(path, read.field), read, consumed, name)
         return
-    stem = path.stem.lower() if kind in PACKED else path.name.lower()
-    try:
-        with open_unpacked(path, consumed) as file:
-            if stem.endswith((".jsonl", ".ndjson")):
-                yield from json_chunks(file, name, read)
-            else:
-                yield from plain_chunks(file, name, read)
-    except InputError:
-        raise
-    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
-        raise broken(name, kind, error) from None
-    except OSError as error:
-        if kind in PACKED and error.errno is None:
-            raise broken(name, kind, error) from None
-        raise InputError(f"{name}: cannot be read: {error.strerror or error}") from None
-    except Exception as error:
-        if type(error).__name__ == "ZstdError":
-            raise broken(name, kind, error) from None
-        raise
+    inner = path.stem if path.suffix.lower() in PACKED else path.name
+    chunks = json_chunks if inner.lower().endswith((".jsonl", ".ndjson")) else plain_chunks
+    with open_unpacked(path, consumed) as file:
+        yield from chunks(file, name, read)
 
 
-def broken(name: str, kind: str, error: Exception) -> InputError:
-    """The error for a packed file that cannot be unpacked."""
-    reason = str(error).split("\n")[0]
-    return InputError(
-        f"{name}: broken or cut short {kind.lstrip('.')} file ({reason}); unpack it by hand to see "
-        "how much is whole, or fetch it again"
-    )
-
-
-class CountingFile(io.RawIOBase):
-    """A raw file that tells how many bytes were read from it, for the progress bar."""
-
-    def __init__(self, file: IO[bytes], consumed: list[int]) -> None:
-        self.file = file
-        self.consumed = consumed
-
-    def readable(self) -> bool:
-        """A file to read from."""
-        return True
-
-    def readinto(self, buffer: object) -> int:
-        """Read into a buffer, and count."""
-        count = cast(io.RawIOBase, self.file).readinto(buffer)  # type: ignore[arg-type]
-        self.consumed[0] += count or 0
-        return count or 0
-
-    def close(self) -> None:
-        """Close the file as well."""
-        if self.file is not sys.stdin.buffer:
-            self.file.close()
-        super().close()
-
-
-def unpack_zst(file: IO[bytes]) -> IO[bytes]:
-    """A zstandard file, all its frames, as it unpacks."""
-    import zstandard
-
-    return cast(IO[bytes], zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True))
-
-
-PACKED: dict[str, Callable[[IO[bytes]], IO[bytes]]] = {
-    ".gz": lambda file: cast(IO[bytes], gzip.GzipFile(fileobj=file)),
-    ".bz2": lambda file: cast(IO[bytes], bz2.BZ2File(file)),
-    ".xz": lambda file: cast(IO[bytes], lzma.LZMAFile(file)),
-    ".zst": unpack_zst,
-}
-
-
-def open_unpacked(path: Path, consumed: list[int]) -> IO[bytes]:
-    """Open a file, or standard input, unpacking as its name says."""
-    raw = sys.stdin.buffer if str(path) == "-" else path.open("rb")
-    counted = cast(IO[bytes], io.BufferedReader(CountingFile(raw, consumed), 1 << 20))
-    unpack = PACKED.get(path.suffix.lower())
-    return unpack(counted) if unpack else counted
-
-
-def blocks(file: IO[bytes]) -> Iterator[bytes]:
-    """A file's bytes in blocks, without a byte-order mark, the last one ending in a line end."""
+def blocks(head: bytes, file: IO[bytes]) -> Iterator[bytes]:
+    """The bytes of a file whose head was read, in blocks, the last one ending in a line end."""
     last = b"\n"
-    first = True
-    while block := file.read(CHUNK):
-        if first and block.startswith(BYTE_ORDER_MARK):
-            block = block[len(BYTE_ORDER_MARK) :]
-        first = False
-        last = block[-1:] or last
+    block = head
+    while block:
+        last = block[-1:]
         yield block
+        block = file.read(CHUNK)
     if last != b"\n":
         yield b"\n"
 
@@ -273,7 +210,8 @@ def cut_between_words(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """The same bytes, cut just after a separator; a word longer than a block grows its piece."""
     held: list[bytes] = []
     for piece in pieces:
-        cut = max(piece.rfind(space) for space in (b"\n", b" ", b"\t", b"\r", b"\x0b", b"\x0c")) + 1
+        # A NUL byte is refused when it is met in a chunk: /dev/zero must not be held to its end.
+        cut = max(piece.rfind(end) for end in (b"\n", b" ", b"\t", b"\r", b"\x0b", b"\x0c", b"\0")) + 1
         if cut == 0:
             held.append(piece)
             continue
@@ -284,10 +222,14 @@ def cut_between_words(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def plain_chunks(file: IO[bytes], name: str, read: ReadOptions) -> Iterator[Chunk]:
-    """A plain file's chunks."""
+    """A plain file's chunks, without its byte-order mark."""
     line = 1
     offset = 0
-    for data in cut_between_words(blocks(file)):
+    head = file.read(len(BYTE_ORDER_MARK))
+    if head == BYTE_ORDER_MARK:
+        offset = len(head)
+        head = file.read(CHUNK)
+    for data in cut_between_words(blocks(head, file)):
         yield Chunk(valid(data, name, (line, offset), read), name, line)
         line += data.count(b"\n")
         offset += len(data)
@@ -313,11 +255,13 @@ def json_field(line: bytes, place: str, name: str) -> str:
     """One record's field."""
     try:
         record = json.loads(line)
-    except ValueError as error:
-        raise InputError(f"{place}: not a JSON record ({error})") from None
-    if not isinstance(record, dict) or not isinstance(record.get(name), str):
-        held = ", ".join(map(str, record)) if isinstance(record, dict) else type(record).__name__
-        raise InputError(f"{place}: no text field {name!r}; name one of: {held} (--field)")
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{place}: not a JSON record ({error}); mend or remove the line") from None
+    if not isinstance(record, dict):
+        raise InputError(f"{place}: not a JSON record with fields; mend or remove the line")
+    if not isinstance(record.get(name), str):
+        held = ", ".join(key for key, value in record.items() if isinstance(value, str)) or "none"
+        raise InputError(f"{place}: no text in field {name!r}; name another with --field (of text: {held})")
     return cast(str, record[name])
 
 
@@ -327,13 +271,17 @@ def parquet_strings(path: Path, column: str) -> Iterator[str]:
         from pyarrow import parquet
     except ImportError:
         raise InputError(f"{path}: reading Parquet needs: pip install 'classgram[arrow]'") from None
-    file = parquet.ParquetFile(path)
-    if column not in file.schema_arrow.names:
-        held = ", ".join(file.schema_arrow.names)
-        raise InputError(f"{path}: no column {column!r}; name one of: {held} (--field)")
-    for batch in file.iter_batches(columns=[column]):
-        for value in batch.column(0).to_pylist():
-            yield value or ""
+    try:
+        file = parquet.ParquetFile(path)
+        if column not in file.schema_arrow.names:
+            held = ", ".join(file.schema_arrow.names)
+            raise InputError(f"{path}: no column {column!r}; name another with --field (it has: {held})")
+        for batch in file.iter_batches(columns=[column]):
+            for value in batch.column(0).to_pylist():
+                yield "" if value is None else value
+    except (OSError, ValueError) as error:
+        reason = (str(error).splitlines() or [""])[0]
+        raise InputError(f"{path}: broken Parquet file ({reason}); fetch or write it again") from None
 
 
 def string_chunks(
@@ -346,12 +294,10 @@ def string_chunks(
     lines = 0
     first = 1
     for string in strings:
-        if not isinstance(string, str):
-            raise InputError(f"{name}, item {first + len(records)}: not a string but {string!r:.50}")
-        data = string.encode("utf-8", "surrogatepass")
+        data = encoded(string, f"{name}, line {first + len(records)}", read)
         if not data.endswith(b"\n"):
             data += b"\n"
-        gathered.append(valid(data, name, (first + len(records), 0), read))
+        gathered.append(data)
         lines += data.count(b"\n")
         records.append(lines)
         size += len(data)
@@ -365,13 +311,35 @@ def string_chunks(
         yield Chunk(b"".join(gathered), name, first, tuple(records))
 
 
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def encoded(string: str, place: str, read: ReadOptions) -> bytes:
+    """A string as UTF-8 where it is text, with lone surrogates refused or replaced as asked."""
+    if not isinstance(string, str):
+        raise InputError(f"{place}: not a string but {string!r:.50}")
+    if "\0" in string:
+        raise InputError(f"{place}: NUL character at {string.index(chr(0))}; remove it")
+    if read.encoding_errors == "replace":
+        string = _SURROGATES.sub("\ufffd", string)
+    try:
+        return string.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{place}: lone surrogate at character {error.start}; "
+            "remove it, or go on with --encoding-errors replace"
+        ) from None
+
+
 def valid(data: bytes, name: str, place: tuple[int, int], read: ReadOptions) -> bytes:
     """The same bytes where they are text, with invalid UTF-8 refused or replaced as asked."""
     line, offset = place
     nul = data.find(b"\0")
     if nul >= 0:
         at = line + data.count(b"\n", 0, nul)
-        raise InputError(f"{name}, line {at}: NUL byte at offset {offset + nul}: not a text file?")
+        raise InputError(
+            f"{name}, line {at}: NUL byte at byte {offset + nul}; is it a text file? convert it to UTF-8"
+        )
     if data.isascii():
         return data
     try:
@@ -441,36 +409,36 @@ def rewritten(data: bytes, spoken: bool) -> bytes:
     from classgram.kernels.marks import rewrite_marks
 
     table = mark_table(spoken)
-    chunk = frozen(np.frombuffer(data, np.uint8))
-    # No mark grows by more than its spoken form and two spaces.
-    growth = int(np.count_nonzero(table.first[chunk])) * (int(np.diff(table.spoken_starts).max()) + 2)
-    out = np.empty(len(data) + growth, np.uint8)
-    return out[: rewrite_marks(chunk, table, out)].tobytes()
+    # The kernel looks at a word when it ends. Room that stays unused takes no memory.
+    chunk = frozen(np.frombuffer(data + b"\n", np.uint8))
+    out = np.empty(chunk.size * most_growth(table), np.uint8)
+    return out[: rewrite_marks(chunk, table, out) - 1].tobytes()
+
+
+def most_growth(table: "MarkTable") -> int:
+    """How many times as long a text of marks may become."""
+    return int(np.ceil(np.max(np.diff(table.new_starts) / np.diff(table.starts))))
 
 
 @lru_cache
 def mark_table(spoken: bool) -> "MarkTable":
-    """The table of marks for the kernel, longest marks first."""
-    from classgram.kernels import frozen
-    from classgram.kernels.marks import MarkTable
+    """The table of marks for the kernel."""
+    from classgram.kernels import frozen, marks
 
-    marks = sorted(MARKS, key=lambda mark: -len(mark.text.encode()))
-    texts = [mark.text.encode() for mark in marks]
-    words = [(mark.text + mark.name).encode() if spoken else b"" for mark in marks]
-    first = np.zeros(256, np.uint8)
-    inside_first = np.zeros(256, np.uint8)
-    last = np.zeros(256, np.uint8)
-    for mark, text in zip(marks, texts, strict=True):
-        first[text[0]] = 1
-        inside_first[text[0]] |= mark.inside
-        last[text[-1]] = 1
-    return MarkTable(
+    ordered = sorted(MARKS, key=lambda mark: (mark.text.encode()[0], -len(mark.text.encode())))
+    texts = [mark.text.encode() for mark in ordered]
+    # Spaces around it make a mark a word; a stripped one leaves a space.
+    new = [f" {mark.text}{mark.name} ".encode() if spoken else b" " for mark in ordered]
+    roles = np.full(256, marks.PLAIN, np.uint8)
+    for mark, text in zip(ordered, texts, strict=True):
+        roles[text[0]] = max(roles[text[0]], marks.SPLIT if mark.inside else marks.EDGE)
+    roles[list(SPACES)] = marks.SPACE
+    return marks.MarkTable(
         frozen(np.frombuffer(b"".join(texts), np.uint8)),
         frozen(np.cumsum([0, *map(len, texts)], dtype=np.int64)),
-        frozen(np.frombuffer(b"".join(words), np.uint8)),
-        frozen(np.cumsum([0, *map(len, words)], dtype=np.int64)),
-        frozen(np.array([mark.inside for mark in marks], np.uint8)),
-        frozen(inside_first),
-        frozen(first),
-        frozen(last),
+        frozen(np.frombuffer(b"".join(new), np.uint8)),
+        frozen(np.cumsum([0, *map(len, new)], dtype=np.int64)),
+        frozen(np.searchsorted([text[0] for text in texts], np.arange(257)).astype(np.int64)),
+        frozen(np.array([mark.inside for mark in ordered], np.uint8)),
+        frozen(roles),
     )

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from classgram.errors import InputError
-from classgram.folders import Folder, checksum, read_bytes
-from classgram.options import ReadOptions, TextOptions, VocabularyOptions
+from classgram.folders import CONFIG, Folder, checksum
+from classgram.options import Punctuation, ReadOptions, TextOptions, VocabularyOptions
 from classgram.scanner import SYMBOLS, WordScanner
 from classgram.sentences import Sentences, sentences_from_ids
-from classgram.text import Chunk, Text, cleaner, text_from_strings, valid
+from classgram.text import Chunk, Text, cleaner, encoded, read_text, text_from_strings
 
 UNK, BOS, EOS = 0, 1, 2
 """The ids of <unk>, <s> and </s>."""
@@ -43,7 +43,8 @@ class Vocabulary:
         listed = dict.fromkeys(words)
         ordinary = [word for word in listed if word not in SYMBOLS]
         for word in ordinary:
-            if len(word.encode().split()) != 1 or word.encode().split()[0] != word.encode():
+            letters = encoded(word, repr(word), ReadOptions())
+            if letters.split() != [letters]:
                 raise InputError(f"{word!r} cannot be a word: it is empty or holds white space")
         return cls("\n".join([*SYMBOLS, *ordinary, ""]).encode(), text or TextOptions())
 
@@ -102,8 +103,11 @@ class Vocabulary:
 
     def encode_lines(self, lines: Sequence[str], read: ReadOptions | None = None) -> Sentences:
         """Each string as one sentence, also one without words; line ends in it count as spaces."""
-        data = "".join(line.replace("\n", " ") + "\n" for line in lines).encode("utf-8", "surrogatepass")
-        data = valid(data, "strings", (1, 0), read or ReadOptions())
+        reading = read or ReadOptions()
+        data = b"".join(
+            encoded(line, f"strings, line {number}", reading).replace(b"\n", b" ") + b"\n"
+            for number, line in enumerate(lines, start=1)
+        )
         scanner = self.scanner(read, blank_lines=True)
         ids = scanner.feed(Chunk(cleaner(self.text)(data), "strings", 1))
         return sentences_from_ids(ids, EOS)
@@ -117,39 +121,49 @@ class Vocabulary:
         """The vocabulary that a folder holds."""
         path = folder.path / (prefix + FILE)
         letters = folder.text(prefix + FILE)
-        try:
-            text = TextOptions(**folder.require("text"))
-        except TypeError:
-            raise InputError(f"{folder.path}: unknown text options; install a newer classgram") from None
-        if not letters.startswith("\n".join((*SYMBOLS, "")).encode()) or not letters.endswith(b"\n"):
+        words = letters.split()
+        whole = letters.endswith(b"\n") and b"\0" not in letters and len(set(words)) == letters.count(b"\n")
+        if not whole or words[: len(SYMBOLS)] != [symbol.encode() for symbol in SYMBOLS]:
             raise InputError(f"{path}: is not a vocabulary; make the folder again")
         try:
             letters.decode()
         except UnicodeDecodeError:
             raise InputError(f"{path}: is not UTF-8; make the folder again") from None
-        return cls(letters, text)
+        return cls(letters, text_options(folder))
 
 
-def read_word_list(path: Path, text: TextOptions) -> list[str]:
+def text_options(folder: Folder) -> TextOptions:
+    """The text options in a folder's config.json."""
+    try:
+        options = TextOptions(**folder.require("text"))
+        known = isinstance(options.lowercase, bool) and options.punctuation in get_args(Punctuation)
+    except TypeError:
+        known = False
+    if not known:
+        raise InputError(f"{folder.path / CONFIG}: unknown text options; install a newer classgram")
+    return options
+
+
+def read_word_list(path: Path, text: TextOptions) -> list[bytes]:
     """The words of a list, one a line, made as the text options say."""
-    data = valid(read_bytes(path), str(path), (1, 0), ReadOptions())
-    words = cleaner(text)(data).split()
+    words = [word for chunk in read_text(path, text=text).chunks() for word in chunk.data.split()]
     if not words:
-        raise InputError(f"{path}: the word list is empty")
-    return [word.decode() for word in words]
+        raise InputError(f"{path}: the word list is empty; write one word a line")
+    return words
 
 
 def choose_vocabulary(
-    scanner: WordScanner, options: VocabularyOptions, text: TextOptions
+    scanner: WordScanner, options: VocabularyOptions, listed: list[bytes] | None, text: TextOptions
 ) -> tuple[Vocabulary, npt.NDArray[np.int32]]:
-    """The vocabulary of a scanned text, and the final id of every id the scanner gave."""
-    check_vocabulary_options(options)
+    """The vocabulary of a scanned text, and the final id of every id the scanner gave.
+
+    With ``listed``, what ``options.words`` holds, just these words and all of them are chosen.
+    """
     counts = scanner.counts
     # Stable: words of one frequency stay in the order of their first appearance.
     order = np.argsort(-counts[len(SYMBOLS) :], kind="stable") + len(SYMBOLS)
     unseen = b""
-    if options.words is not None:
-        listed = [word.encode() for word in read_word_list(options.words, text)]
+    if listed is not None:
         wanted = set(listed) - {symbol.encode() for symbol in SYMBOLS}
         seen = scanner.words(order).split(b"\n")
         chosen = [index for index, word in enumerate(seen) if word in wanted]

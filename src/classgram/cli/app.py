@@ -1,12 +1,15 @@
 """What all commands share: the application, how results are printed, and how errors end a run."""
 
 import json
+import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import App, CycloptsError, Parameter
 
 from classgram._version import __version__
 from classgram.errors import InputError
@@ -19,6 +22,11 @@ app = App(
     # Help texts speak of <s> and <unk>, which a reader of mark-up would swallow.
     help_format="plaintext",
     default_parameter=Parameter(negative=()),
+    # All errors end in ``run``, and results are printed by the commands themselves.
+    exit_on_error=False,
+    print_error=False,
+    suppress_keyboard_interrupt=False,
+    result_action="return_value",
 )
 
 Flat = Parameter(name="*")
@@ -98,32 +106,58 @@ def announce_compilation(quiet: bool) -> None:
 
 
 def run(call: Callable[[], object]) -> int:
-    """Run a command; what the user can mend is one line on standard error and exit code 2."""
+    """Run a command and return its exit code; what the user can mend is one line and exit code 2."""
     try:
         call()
-    except InputError as error:
         sys.stdout.flush()
-        print(f"classgram: {error}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:
-        # The reader of our output went away, as in `classgram ... | head`: nothing is wrong.
-        sys.stderr.close()
-        return 0
-    except KeyboardInterrupt:
-        print("classgram: stopped", file=sys.stderr)
-        return 130
+    except InputError as error:
+        return failed(str(error))
+    except CycloptsError as error:
+        return failed(f"{str(error).rstrip('.')}; see classgram --help")
+    except KeyboardInterrupt as error:
+        # By Ctrl-C, or by the signal that ``terminate`` names.
+        return failed("stopped", 128 + (error.args[0] if error.args else signal.SIGINT))
     except MemoryError:
-        print(
-            "classgram: not enough memory; give less text, fewer n-grams or a smaller --memory",
-            file=sys.stderr,
-        )
-        return 2
+        return failed("not enough memory; give less text, fewer n-grams or a smaller --memory")
+    except OSError as error:
+        abandon_output()
+        # The reader of our output went away, as in `classgram ... | head`: nothing is wrong.
+        if isinstance(error, BrokenPipeError):
+            return 0
+        place = f"{error.filename}: " if error.filename else "output cannot be written: "
+        return failed(f"{place}{error.strerror or error}")
     return 0
+
+
+def terminate(number: int, _: object) -> None:
+    """Answer a signal to end as one answers Ctrl-C, so that nothing half-written stays behind."""
+    raise KeyboardInterrupt(number)
+
+
+def failed(reason: str, code: int = 2) -> int:
+    """Say on one line of standard error why a run ended, and return its exit code."""
+    print("classgram:", " ".join(reason.splitlines()), file=sys.stderr)
+    return code
+
+
+def abandon_output() -> None:
+    """Send what is left in standard output's buffer nowhere, so that the end of the run is silent."""
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+
+
+def refuse_options(_: object, given: object) -> None:
+    """Refuse, among the names of texts, what is meant as an option; - alone is standard input."""
+    for name in given if isinstance(given, tuple) else (given,):
+        if str(name).startswith("-") and str(name) != "-":
+            raise InputError(f"unknown option {name}; see classgram --help")
 
 
 TextPaths = Annotated[
     str,
     Parameter(
-        help="Files, folders, globs, or - for standard input; .gz .bz2 .xz .zst .jsonl are read as such."
+        help="Files, folders, globs, or - for standard input; .gz .bz2 .xz .zst .jsonl are read as such.",
+        allow_leading_hyphen=True,
+        validator=refuse_options,
     ),
 ]

@@ -84,9 +84,29 @@ def plain(value: Any) -> str:
 @app.command
 def demo(*, show: ShowOptions = ShowOptions()) -> None:
     """Run classgram on the documentation that comes with Python: nothing has to be downloaded."""
-    from classgram.demo import run_demo
+    from classgram.demo import RECIPES, run_demo
+    from classgram.progress import progress
 
     announce_compilation(show.quiet)
-    result = run_demo(quiet=show.quiet)
+    with progress("demo", 2 + len(RECIPES), "steps", show.quiet) as report:
+        result = run_demo(report)
     if show.json:
         print_json(result)
+        return
+    print_table(
+        ["model", "incl. unknown", "excl. unknown", "bits/word", "training"],
+        [
+            (
+                row["model"],
+                f"{row['perplexity_including_unknown']:.1f}",
+                f"{row['perplexity_excluding_unknown']:.1f}",
+                f"{row['bits_per_word']:.2f}",
+                f"{row['seconds']:.2f} s",
+            )
+            for row in result["models"]
+        ],
+        f"perplexity of held-out sentences, after {result['tokens']:,} words of Python's documentation",
+    )
+    print("\nsome of the classes:")
+    for words in result["classes"]:
+        print("  " + " ".join(words))

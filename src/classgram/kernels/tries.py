@@ -1,0 +1,110 @@
+"""Kernels over tries of n-grams: links to suffixes, look-up, and scoring.
+
+A trie holds its nodes level by level, so that the children of all nodes, taken in order, are the
+next level: node n's children are the nodes ``starts[n]:starts[n + 1]``, sorted by word. Unigram w is
+node w; the empty context is the node -1. ``inner`` nodes (all but the last level) have children.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from classgram.kernels import kernel
+
+
+class TrieArrays(NamedTuple):
+    """A back-off model's nodes, as the kernels see them."""
+
+    starts: np.ndarray  # int32[inner + 1]: first child of each inner node
+    words: np.ndarray  # int32[nodes]: the last word of each n-gram
+    suffixes: np.ndarray  # int32[nodes]: the n-gram without its first word; -1 for unigrams
+    log_probabilities: np.ndarray  # float32[nodes], natural log
+    log_backoffs: np.ndarray  # float32[inner], natural log
+
+
+@kernel
+def find(words: np.ndarray, start: int, end: int, word: int) -> int:
+    """Return the index of a word in a sorted range, or -1.
+
+    A row holds different ids, so that word w is among its first w + 1; and the search has no branch
+    that the processor would have to guess.
+    """
+    size = min(int(end - start), int(word) + 1)
+    if size <= 0:
+        return -1
+    low = int(start)
+    while size > 1:
+        half = size >> 1
+        low += half * int(words[low + half - 1] < word)
+        size -= half
+    return low if words[low] == word else -1
+
+
+@kernel
+def link_suffixes(
+    starts: np.ndarray,
+    words: np.ndarray,
+    parent_suffixes: np.ndarray,
+    lower_starts: np.ndarray,
+    lower_words: np.ndarray,
+) -> np.ndarray:
+    """Return, for each entry of a level, the entry of the level below that is its suffix, or -1.
+
+    ``parent_suffixes`` gives each parent's own suffix, a parent of the level below.
+    """
+    suffixes = np.empty(words.size, dtype=np.int32)
+    for parent in range(starts.size - 1):
+        start, end = starts[parent], starts[parent + 1]
+        if start == end:
+            continue
+        lower = parent_suffixes[parent]
+        if lower < 0:
+            suffixes[start:end] = -1
+            continue
+        for entry in range(start, end):
+            suffixes[entry] = find(lower_words, lower_starts[lower], lower_starts[lower + 1], words[entry])
+    return suffixes
+
+
+@kernel
+def descend(trie: TrieArrays, context: int, word: int) -> tuple[int, float]:
+    """Return the longest n-gram of a context's suffixes and a word, and the back-offs on the way."""
+    log_backoff = 0.0
+    while context >= 0:
+        node = find(trie.words, trie.starts[context], trie.starts[context + 1], word)
+        if node >= 0:
+            return node, log_backoff
+        log_backoff += trie.log_backoffs[context]
+        context = int(trie.suffixes[context])
+    return int(word), log_backoff
+
+
+@kernel
+def context_of(trie: TrieArrays, node: int) -> int:
+    """Return the node as a context: itself, or its suffix where it is of the highest order."""
+    if node < trie.log_backoffs.size:
+        return node
+    return int(trie.suffixes[node])
+
+
+@kernel
+def step(trie: TrieArrays, context: int, word: int) -> tuple[int, float]:
+    """Return the context after a word, and the word's log-probability."""
+    node, log_backoff = descend(trie, context, word)
+    return context_of(trie, node), log_backoff + trie.log_probabilities[node]
+
+
+@kernel
+def fill_distribution(trie: TrieArrays, context: int, probabilities: np.ndarray) -> None:
+    """Turn the unigram distribution into that of a context, from the shortest suffix up."""
+    chain = np.empty(64, dtype=np.int64)
+    length = 0
+    while context >= 0:
+        chain[length] = context
+        length += 1
+        context = trie.suffixes[context]
+    for index in range(length - 1, -1, -1):
+        node = chain[index]
+        probabilities *= np.exp(np.float64(trie.log_backoffs[node]))
+        for child in range(trie.starts[node], trie.starts[node + 1]):
+            probabilities[trie.words[child]] = np.exp(np.float64(trie.log_probabilities[child]))
