@@ -14,6 +14,7 @@ from classgram.kernels.class_table import ClassTable
 from classgram.kernels.criterion import Ready, Terms
 from classgram.kernels.exchange import move_if_better
 from classgram.kernels.proposals import (
+    ROUNDING,
     Classes,
     Problem,
     Profile,
@@ -53,12 +54,18 @@ class Candidates(NamedTuple):
 
 @lean_kernel
 def insert_ranked(ranked: IntArray, counts: LongArray, length: int, place: tuple[int, int, int]) -> int:
-    """Put (number, count, second count) into a list sorted by falling counts; give its new length."""
+    """Put (number, count, second count) into a sorted list; give its new length.
+
+    The list is by falling count, then falling second count, then rising number.
+    """
     number, count, second = place
     i = length
-    while i > 0 and (
-        counts[2 * i - 2] < count or (counts[2 * i - 2] == count and counts[2 * i - 1] < second)
-    ):
+    while i > 0:
+        higher, higher_second = counts[2 * i - 2], counts[2 * i - 1]
+        if higher > count or (higher == count and higher_second > second):
+            break
+        if higher == count and higher_second == second and ranked[i - 1] < number:
+            break
         i -= 1
     if i == ranked.size:
         return length
@@ -157,12 +164,14 @@ def best_target(
     own = value_in_own(problem.table.cells, terms.pair_values, terms.pair_shift, profile)
     classes = Classes(problem.table.cells, totals, problem.numbers, problem.side)
     present, highest = best, rule.threshold
+    tie = ROUNDING * (1.0 + abs(own.terms))
     for i in range(length):
         c = candidates.targets[i]
         if c != present and may_join(totals, sizes, c, terms.discount):
             gain = gain_of(classes, terms, profile, sizes, own, c)
-            if gain > highest or (gain == highest and c < best and best != present):
-                best, highest = c, gain
+            lower = c < best and best != present and gain >= highest - tie
+            if gain > highest + tie or lower:
+                best, highest = c, max(gain, highest)
     clear_weights(profile)
     return best  # type: ignore[no-any-return]
 
@@ -192,11 +201,11 @@ def run_heuristic(
         if move_if_better(problem, mirror, criterion, scratch, rule, proposal):
             moved += 1
             candidates.moves[0] += 1
-            renew_list(problem.table, problem.tied, candidates, own, counts)
-            renew_list(problem.table, problem.tied, candidates, target, counts)
             if problem.tied > 0:
                 for side in range(2):
                     for c in (own, target):
                         key = c + side * problem.tied
                         candidates.opposite_totals[key] = problem.table.totals[1 - side, c]
+            renew_list(problem.table, problem.tied, candidates, own, counts)
+            renew_list(problem.table, problem.tied, candidates, target, counts)
     return moved
