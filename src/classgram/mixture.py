@@ -1,7 +1,7 @@
 """Mixtures: several models in one, weighted by how well they predict held-out text."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, cast
 
@@ -16,7 +16,7 @@ from classgram.language_model import Floats, LanguageModel, Lengths, ModelFiles,
 from classgram.ngram_lm import NgramModel
 from classgram.sentences import Sentences
 from classgram.vocabulary import BOS, EOS, Vocabulary
-from classgram.weights import bucket_weights, em_weights
+from classgram.weights import bucket_weights, em_weights, weak_prior
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
@@ -268,8 +268,16 @@ def find_buckets(guide: NgramModel, edges: Floats, contexts: Int64s) -> Int64s:
     return cast(Int64s, lengths * (edges.shape[1] + 1) + shares)
 
 
-def make_buckets(components: Sequence[LanguageModel], sentences: Sentences) -> Buckets | None:
+class Trial(NamedTuple):
+    """Models, and held-out sentences that none of them was trained on."""
+
+    components: Sequence[LanguageModel]
+    sentences: Sentences
+
+
+def make_buckets(trial: Trial) -> Buckets | None:
     """Buckets of about equally many held-out events for each context length, if there are enough."""
+    components, sentences = trial
     guides = [number for number, model in enumerate(components) if isinstance(model, NgramModel)]
     if not guides or len(components) == 1:
         return None
@@ -281,7 +289,7 @@ def make_buckets(components: Sequence[LanguageModel], sentences: Sentences) -> B
     for length in range(guide.order):
         if (lengths == length).any():
             edges[length] = np.quantile(backoffs[lengths == length], np.arange(1, SHARES) / SHARES)
-    return Buckets(guides[0], edges)
+    return Buckets(guides[0], frozen(edges))
 
 
 def mix_models(
@@ -291,6 +299,43 @@ def mix_models(
     by_context: bool = True,
 ) -> MixtureModel:
     """Mix models of one vocabulary with the weights that held-out sentences ask for."""
+    return mix_by_trials([Trial(components, sentences)], windows, by_context)
+
+
+def mix_by_trials(
+    trials: Sequence[Trial], windows: Sequence[int] = (), by_context: bool = True
+) -> MixtureModel:
+    """Mix the models of the first trial with the weights that all trials together ask for."""
+    for trial in trials:
+        check_trial(trial)
+    components = trials[0].components
+    vocabulary = components[0].vocabulary
+    # The edges of buckets are those of one guide, so that several trials have none.
+    buckets = make_buckets(trials[0]) if by_context and len(trials) == 1 else None
+    found = [trial_probabilities(trial, windows, buckets) for trial in trials]
+    probabilities, of_event = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    if buckets:
+        weights = bucket_weights(probabilities, of_event, buckets.number)
+    else:
+        weights = em_weights(probabilities, *weak_prior(probabilities.shape[1]))[None]
+    held_out = {
+        "sentences": sum(len(trial.sentences) for trial in trials),
+        "events": sum(trial.sentences.tokens for trial in trials),
+    }
+    return MixtureModel(
+        vocabulary,
+        tuple(components),
+        frozen(weights),
+        buckets,
+        tuple(windows),
+        {"recipe": "mixture", "held_out": held_out},
+        components[0].word_counts,
+    )
+
+
+def check_trial(trial: Trial) -> None:
+    """Refuse models that cannot be mixed, and held-out text that tells nothing."""
+    components, sentences = trial
     if not components:
         raise InputError("a mixture needs at least one model")
     vocabulary = components[0].vocabulary
@@ -300,38 +345,14 @@ def mix_models(
         raise InputError("the held-out text holds no sentence to find weights on")
     if not (sentences.ids > EOS).any():
         raise InputError("the held-out text holds no word that the models know; give another text")
-    buckets = make_buckets(components, sentences) if by_context else None
+
+
+def trial_probabilities(
+    trial: Trial, windows: Sequence[int] = (), buckets: Buckets | None = None
+) -> tuple[Floats, Int64s]:
+    """The probability of every held-out event by every model and cache, and its bucket."""
+    components, sentences = trial
     logs, of_event = component_logs(components, buckets, sentences)
-    probabilities = np.exp(logs)
-    if windows:
-        cached = cache_probabilities(np.empty(0, np.int32), sentences.ids, windows, len(vocabulary))
-        probabilities = np.maximum(np.concatenate([probabilities, cached], axis=1), 0.0)
-    if buckets:
-        weights = bucket_weights(probabilities, of_event, buckets.number)
-    else:
-        weights = em_weights(probabilities)[None]
-    info = {"recipe": "mixture", "held_out": {"sentences": len(sentences), "events": sentences.tokens}}
-    return MixtureModel(
-        vocabulary,
-        tuple(components),
-        frozen(weights),
-        buckets,
-        tuple(windows),
-        info,
-        components[0].word_counts,
-    )
-
-
-def without_idle(model: MixtureModel, least: float) -> MixtureModel:
-    """The mixture without the components whose mean weight is below ``least``."""
-    mean = model.weights.mean(axis=0)
-    kept = [k for k in range(len(model.components)) if mean[k] >= least or k == (model.buckets or (0,))[0]]
-    columns = [*kept, *range(len(model.components), model.weights.shape[1])]
-    weights = model.weights[:, columns]
-    guide = model.buckets and Buckets(kept.index(model.buckets.guide), model.buckets.edges)
-    return replace(
-        model,
-        components=tuple(model.components[k] for k in kept),
-        weights=frozen(weights / weights.sum(axis=1, keepdims=True)),
-        buckets=guide,
-    )
+    size = len(components[0].vocabulary)
+    cached = cache_probabilities(np.empty(0, np.int32), sentences.ids, windows, size)
+    return np.concatenate([np.exp(logs), np.maximum(cached, 0.0)], axis=1), of_event

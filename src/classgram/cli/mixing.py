@@ -1,5 +1,6 @@
 """Commands on mixtures: mix, and the default recipe of train."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ from classgram.errors import InputError
 from classgram.options import (
     CountOptions,
     MixtureOptions,
+    ModelOptions,
     ReadOptions,
     TextOptions,
     TrainClassesOptions,
@@ -68,35 +70,53 @@ def mix(
         message(f"weight {share:.3f}  {path}", show.quiet)
 
 
+OF_MODEL = ("recipe", "order", "memory")
+OF_CLASSES = ("seed", "sweeps", "effort", "threads")
+"""The options of models and classes that mean something for a mixture."""
+
 Reading = tuple[VocabularyOptions, TextOptions, ReadOptions]
 
 
 def train_default_mixture(
     texts: tuple[str, ...],
     valid: Path | None,
-    options: tuple[MixtureOptions, TrainClassesOptions],
+    options: tuple[ModelOptions, MixtureOptions, TrainClassesOptions],
     reading: Reading,
     quiet: bool,
 ) -> "MixtureModel":
     """Train the default mixture on a text or on counts."""
     from classgram.folders import folder_kind
-    from classgram.mixture_recipe import ORDER, Training, component_names, train_mixture
+    from classgram.mixture_recipe import Training, component_names, train_mixture
     from classgram.ngrams import NgramCounts, count_sentences, read_sentences
     from classgram.text import read_text
+    from classgram.training import training_order
 
     def note(line: str) -> None:
         message(line, quiet)
 
-    mixture, classes = options
+    model, mixture, classes = options
+    check_own_options(model, classes)
+    order = training_order(model)
     read = reading[2]
     if len(texts) == 1 and folder_kind(Path(texts[0])) == "counts":
         training = Training(NgramCounts.load(texts[0]))
     else:
         vocabulary, sentences = read_sentences(texts, *reading, quiet)
-        training = Training(count_sentences(vocabulary, sentences, CountOptions(ORDER)), sentences)
+        training = Training(count_sentences(vocabulary, sentences, CountOptions(order)), sentences)
     known = training.counts.vocabulary
     held_out = known.encode(read_text(valid, text=known.text, read=read), read) if valid else None
     made = train_mixture(training, held_out, mixture, classes, note)
     for name, share in zip(component_names(made), made.weights.mean(axis=0), strict=False):
         note(f"weight {share:.3f}  {name}")
     return made
+
+
+def check_own_options(model: ModelOptions, classes: TrainClassesOptions) -> None:
+    """Refuse options that a mixture decides by itself."""
+    for options, own in ((model, OF_MODEL), (classes, OF_CLASSES)):
+        for item in fields(options):
+            if item.name not in own and getattr(options, item.name) != item.default:
+                name = item.name.replace("_", "-")
+                raise InputError(
+                    f"--{name}: the mixture chooses this itself; give --recipe class, kneser-ney or another"
+                )

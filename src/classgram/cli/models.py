@@ -81,7 +81,7 @@ def train(
             from classgram.cli.mixing import train_default_mixture
 
             made = train_default_mixture(
-                texts, valid, (mixture, classes), (vocabulary, text, read), show.quiet
+                texts, valid, (model, mixture, classes), (vocabulary, text, read), show.quiet
             )
             made.save(output)
             message(f"{output}: {describe(made)}", show.quiet)
@@ -109,6 +109,8 @@ def check_class_options(model: ModelOptions, use_classes: Path | None, classes: 
     made = classes != TrainClassesOptions()
     if model.recipe not in ("class", "mixture") and (made or use_classes):
         raise InputError(f"--recipe {model.recipe} has no classes; use --recipe class")
+    if model.recipe == "mixture" and use_classes:
+        raise InputError("--use-classes is for --recipe class: the mixture makes its own classes")
     if use_classes and made:
         raise InputError("--use-classes gives the classes; leave out the options that make others")
 
