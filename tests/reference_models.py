@@ -164,15 +164,28 @@ def member_probability(
 
 
 def interpolated_classes(
-    grams: Counter[Gram], class_of: dict[str, int], context_class_of: dict[str, int]
+    grams: Counter[Gram],
+    class_of: dict[str, int],
+    context_class_of: dict[str, int],
+    continued: bool = False,
 ) -> Callable[[Gram, int], float]:
-    """p(g2 | class context) by absolute discounting, each context interpolated with the next shorter."""
+    """p(g2 | class context) by absolute discounting, each context interpolated with the next shorter.
+
+    With ``continued`` the last one is by the number of contexts that a class followed.
+    """
     order = len(next(iter(grams)))
     pairs: list[Counter[tuple[tuple[int, ...], int]]] = [Counter() for _ in range(order)]
     for gram, count in grams.items():
         context = tuple(context_class_of[word] for word in gram[:-1])
         for length in range(order):
             pairs[length][context[order - 1 - length :], class_of[gram[-1]]] += count
+
+    if continued:
+        pairs[0] = Counter(((), label) for _, label in pairs[1])
+    discounts = []
+    for level in pairs:
+        three = three_discounts(Counter(level.values()))
+        discounts.append([0.0, 0.75, 0.75, 0.75] if three == [0.0, 0.5, 1.0, 1.5] else three)
 
     def probability(context: tuple[int, ...], label: int) -> float:
         followers = {g: count for (c, g), count in pairs[len(context)].items() if c == context}
@@ -182,9 +195,9 @@ def interpolated_classes(
         lower = probability(context[1:], label)
         if not total:
             return lower
-        taken = 0.75
-        own = max(followers.get(label, 0) - taken, 0) / total
-        return own + taken * len(followers) / total * lower
+        taken = {g: discounts[len(context)][min(count, 3)] for g, count in followers.items()}
+        own = (followers[label] - taken[label]) / total if label in followers else 0.0
+        return own + sum(taken.values()) / total * lower
 
     return lambda words, label: probability(tuple(context_class_of[word] for word in words), label)
 

@@ -211,5 +211,5 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         read_arpa(tmp_path / "missing.arpa")
     (tmp_path / "cut.arpa.gz").write_bytes(gzip.compress(GOOD.encode())[:60])
-    with pytest.raises(InputError, match=r"cannot be read|ends without"):
+    with pytest.raises(InputError, match=r"cut\.arpa\.gz: broken or cut short"):
         read_arpa(tmp_path / "cut.arpa.gz")

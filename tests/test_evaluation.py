@@ -157,7 +157,7 @@ def test_records_of_all_kinds(tmp_path: Path) -> None:
     assert [record.text for record in read] == ["one", "", "two", "x\ny", "z"]
     assert read[3].fields == {"text": "x\ny", "id": 1}
     (tmp_path / "bad.jsonl").write_text('{"text": 1}\n')
-    with pytest.raises(InputError, match=r"bad.jsonl, line 1: no text field 'text'"):
+    with pytest.raises(InputError, match=r"bad.jsonl, line 1: no text in field 'text'"):
         list(read_records([tmp_path / "bad.jsonl"], ReadOptions()))
     (tmp_path / "cut.gz").write_bytes(gzip.compress(b"some text" * 99)[:30])
     with pytest.raises(InputError, match="cut short"):

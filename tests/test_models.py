@@ -16,7 +16,7 @@ from classgram.language_model import LanguageModel
 from classgram.model_files import load
 from classgram.ngram_lm import train_backoff, train_katz, train_kneser_ney
 from classgram.ngrams import NgramCounts, count_ngrams
-from classgram.options import CountOptions
+from classgram.options import CountOptions, Smoothing
 from classgram.sentences import Sentences
 from classgram.text import text_from_strings
 from classgram.vocabulary import BOS, EOS, Vocabulary
@@ -52,7 +52,7 @@ def some_classes(counts: NgramCounts, classes: int, seed: int = 3) -> np.ndarray
     return made
 
 
-def joint_model(counts: NgramCounts, smoothing: str) -> LanguageModel:
+def joint_model(counts: NgramCounts, smoothing: Smoothing) -> LanguageModel:
     """A model of random joint classes with some tuples as elements of their own."""
     contexts, _ = joint_events(counts, 30, 3)
     first = np.random.default_rng(5).integers(0, 12, len(contexts)).astype(np.int32)
@@ -60,7 +60,7 @@ def joint_model(counts: NgramCounts, smoothing: str) -> LanguageModel:
     return estimate_class_model(counts, 3, maps, smoothing)
 
 
-def tuple_model(counts: NgramCounts, order: int, smoothing: str) -> LanguageModel:
+def tuple_model(counts: NgramCounts, order: int, smoothing: Smoothing) -> LanguageModel:
     """A model of classes that differ from position to position."""
     maps = np.stack([some_classes(counts, 5, seed) for seed in range(order - 1)])
     return estimate_class_model(counts, order, ClassMaps(maps, some_classes(counts, 6)), smoothing)
@@ -72,6 +72,7 @@ MODELS: dict[str, Callable[[NgramCounts], LanguageModel]] = {
     "backoff 2": lambda counts: train_backoff(counts, 2),
     "backoff 4": lambda counts: train_backoff(counts, 4, (4, 3, 2)),
     "class kneser-ney": lambda counts: train_class_ngrams(counts, some_classes(counts, 6), 4),
+    "joint kneser-ney": lambda counts: joint_model(counts, "kneser-ney"),
     **{
         f"{shape} {smoothing}": build
         for smoothing in ("interpolated", "paper")
@@ -229,8 +230,10 @@ def test_any_small_text_gives_sound_word_models(lines: list[str], order: int) ->
         assert_equals_twin(model, twin, held_out)
 
 
-@pytest.mark.parametrize(("smoothing", "order"), [("interpolated", 2), ("interpolated", 4), ("paper", 2)])
-def test_class_models_equal_their_definition(counts: NgramCounts, smoothing: str, order: int) -> None:
+@pytest.mark.parametrize(
+    ("smoothing", "order"), [("interpolated", 2), ("interpolated", 4), ("paper", 2), ("kneser-ney", 2)]
+)
+def test_class_models_equal_their_definition(counts: NgramCounts, smoothing: Smoothing, order: int) -> None:
     lines = random_lines(1)
     sentences, predicted = twin_sentences(counts, lines)
     unigrams = counts.levels[0].counts
@@ -239,8 +242,12 @@ def test_class_models_equal_their_definition(counts: NgramCounts, smoothing: str
     words = counts.vocabulary.words
     class_of = dict(zip(words, labels.tolist(), strict=True))
     context_class_of = dict(zip(words, context_labels.tolist(), strict=True))
-    twins = {"interpolated": reference.interpolated_classes, "paper": reference.paper_classes}
-    twin = twins[smoothing](reference.class_grams(sentences, order), class_of, context_class_of)
+    grams = reference.class_grams(sentences, order)
+    if smoothing == "paper":
+        twin = reference.paper_classes(grams, class_of, context_class_of)
+    else:
+        continued = smoothing == "kneser-ney"
+        twin = reference.interpolated_classes(grams, class_of, context_class_of, continued)
     frequency = Counter(word for sentence in sentences for word in (*sentence, "</s>"))
 
     def probability(history: reference.Gram, word: str) -> float:
@@ -273,7 +280,7 @@ def test_class_ngrams_are_kneser_ney_over_classes(counts: NgramCounts) -> None:
 
 
 def test_classes_of_another_vocabulary_are_carried_over() -> None:
-    from classgram.exchange import exchange
+    from classgram.clustering import exchange
     from classgram.options import ClusterOptions, ModelOptions
     from classgram.training import class_maps, train_model
 

@@ -161,10 +161,11 @@ def test_tiny_texts_give_sane_models(train: Callable[[NgramCounts], LanguageMode
 def test_options_that_make_no_sense() -> None:
     counts = counts_of(random_lines(1), 3)
     wrong = {
-        "order from 2": ModelOptions(order=1),
-        "count again with --order 4": ModelOptions(order=4),
-        "--smoothing is for class models": ModelOptions(smoothing="paper"),
+        "order from 2": ModelOptions("kneser-ney", order=1),
+        "count again with --order 4": ModelOptions("kneser-ney", order=4),
+        "--smoothing is for class models": ModelOptions("kneser-ney", smoothing="paper"),
         "--use-classes": ModelOptions(recipe="class"),
+        "train_mixture": ModelOptions(),
         "cut-offs are counts of 1": ModelOptions(recipe="backoff", cutoff=(0,)),
     }
     for message, options in wrong.items():

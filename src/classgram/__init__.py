@@ -10,16 +10,23 @@ from classgram._version import __version__
 from classgram.errors import InputError
 
 if TYPE_CHECKING:
+    from classgram.clustering import Result as Result
+    from classgram.clustering import exchange as exchange
+    from classgram.estimator import WordClasses as WordClasses
     from classgram.language_model import LanguageModel as LanguageModel
     from classgram.model_files import load as load
     from classgram.ngrams import NgramCounts as NgramCounts
     from classgram.ngrams import count_ngrams as count_ngrams
+    from classgram.options import ClusterOptions as ClusterOptions
     from classgram.options import CountOptions as CountOptions
     from classgram.options import GenerateOptions as GenerateOptions
     from classgram.options import ModelOptions as ModelOptions
     from classgram.options import ReadOptions as ReadOptions
+    from classgram.options import RunOptions as RunOptions
+    from classgram.options import SearchOptions as SearchOptions
     from classgram.options import TextOptions as TextOptions
     from classgram.options import VocabularyOptions as VocabularyOptions
+    from classgram.partition import Partition as Partition
     from classgram.sentences import Sentences as Sentences
     from classgram.text import Text as Text
     from classgram.text import read_text as read_text
@@ -33,6 +40,13 @@ _HOMES = {
     "ModelOptions": "options",
     "GenerateOptions": "options",
     "train_model": "training",
+    "WordClasses": "estimator",
+    "Result": "clustering",
+    "exchange": "clustering",
+    "Partition": "partition",
+    "ClusterOptions": "options",
+    "SearchOptions": "options",
+    "RunOptions": "options",
     "NgramCounts": "ngrams",
     "count_ngrams": "ngrams",
     "CountOptions": "options",

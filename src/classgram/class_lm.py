@@ -22,6 +22,7 @@ from classgram.kernels.class_rows import (
 )
 from classgram.language_model import Floats, LanguageModel, Lengths, ModelFiles, State
 from classgram.ngrams import NgramCounts, gram_words, parents_of
+from classgram.options import Smoothing
 from classgram.sentences import Sentences
 from classgram.smoothing import ABSOLUTE_DISCOUNT
 from classgram.trie import logarithm
@@ -295,9 +296,9 @@ def class_counts(class_of: Int32s, counts: Int64s, size: int) -> Int64s:
 
 
 def estimate_class_model(
-    counts: NgramCounts, order: int, maps: ClassMaps, smoothing: str, discount: float = ABSOLUTE_DISCOUNT
+    counts: NgramCounts, order: int, maps: ClassMaps, smoothing: Smoothing
 ) -> ClassModel:
-    """Estimate a class model with ``paper`` or ``interpolated`` smoothing; ``discount`` is b."""
+    """Estimate a class model; ``kneser-ney`` is for contexts of one class, joint ones or bigrams."""
     counts = counts.up_to(order)
     unigrams = counts.levels[0].counts
     predicted = adopt_unseen(maps.predicted, unigrams)
@@ -312,9 +313,9 @@ def estimate_class_model(
         lengths, tree, parents = tuple_pairs(counts, maps)
     totals = class_counts(predicted, unigrams, size)
     if smoothing == "paper":
-        rows = paper_rows(lengths, totals, discount)
+        rows = paper_rows(lengths, totals)
     else:
-        rows = interpolated_rows(lengths, parents, totals, discount)
+        rows = interpolated_rows(lengths, parents, totals, smoothing == "kneser-ney")
     members = frozen(logarithm(member_probabilities(predicted, unigrams)).astype(np.float32))
     info = {
         "recipe": "class",

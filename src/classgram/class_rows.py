@@ -9,6 +9,7 @@ import numpy.typing as npt
 from classgram.kernels import frozen
 from classgram.kernels.class_rows import ClassRows
 from classgram.kernels.estimation import interpolate
+from classgram.smoothing import ABSOLUTE_DISCOUNT, modified_kneser_ney_discounts
 from classgram.trie import logarithm
 
 Int64s = npt.NDArray[np.int64]
@@ -47,39 +48,50 @@ def row_starts(pairs: Sequence[ClassPairs], contexts: int) -> Int64s:
 
 
 def interpolated_rows(
-    lengths: Sequence[ClassPairs], parents: npt.NDArray[np.int32], unigrams: Int64s, discount: float
+    lengths: Sequence[ClassPairs], parents: npt.NDArray[np.int32], unigrams: Int64s, continued: bool = False
 ) -> ClassRows:
     """Absolute discounting, each context interpolated with the next shorter one.
 
     ``lengths`` holds the pairs of contexts of 1, 2, ... words, numbered through; ``unigrams`` the
-    classes' own counts.
+    classes' own counts. With ``continued`` classes weigh, in the distribution without context, by the
+    number of contexts they followed, as in Kneser-Ney, and not by how often.
     """
     size = unigrams.size
-    lower_keys = np.arange(size)
-    lower = unigrams / unigrams.sum()
+    weights = np.bincount(lengths[0].classes, minlength=size) if continued else unigrams
+    without_context = weights / weights.sum()
+    lower_keys, lower = np.arange(size), without_context
     probabilities, backoffs = [], []
     first = 0
     for depth, pairs in enumerate(lengths):
         above = parents[pairs.contexts].astype(np.int64) if depth else np.zeros_like(pairs.contexts)
         shares = lower[np.searchsorted(lower_keys, above * size + pairs.classes)]
         estimates = np.empty(pairs.counts.size)
-        weights = np.empty(pairs.end - first)
+        gained = np.empty(pairs.end - first)
         interpolate(
             frozen(np.searchsorted(pairs.contexts, np.arange(first, pairs.end + 1)).astype(np.int64)),
             frozen(pairs.counts),
             frozen(shares),
-            frozen(np.array([0.0, discount])),
+            frozen(pair_discounts(pairs.counts)),
             estimates,
-            weights,
+            gained,
         )
         probabilities.append(estimates)
-        backoffs.append(weights)
+        backoffs.append(gained)
         lower_keys, lower, first = pairs.contexts * size + pairs.classes, estimates, pairs.end
-    weights = np.concatenate(backoffs)
-    return make_rows(lengths, parents, np.concatenate(probabilities), weights, unigrams / unigrams.sum())
+    return make_rows(
+        lengths, parents, np.concatenate(probabilities), np.concatenate(backoffs), without_context
+    )
 
 
-def paper_rows(lengths: Sequence[ClassPairs], unigrams: Int64s, discount: float) -> ClassRows:
+def pair_discounts(counts: Int64s) -> Floats:
+    """Discounts for pairs seen once, twice, and more often, or 0.75 where they cannot be estimated."""
+    values, problem = modified_kneser_ney_discounts(frozen(counts))
+    return np.array([0.0, ABSOLUTE_DISCOUNT]) if problem else values
+
+
+def paper_rows(
+    lengths: Sequence[ClassPairs], unigrams: Int64s, discount: float = ABSOLUTE_DISCOUNT
+) -> ClassRows:
     """The joint estimate of the paper's leaving-one-out section, normalised for each context.
 
     (N(g1, g2) - b) / N where the pair was seen, n+ b / (n0 N) where not (Background, equation of

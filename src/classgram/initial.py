@@ -1,6 +1,7 @@
 """Where a search starts: by frequency, in turn, at random, or from classes found earlier."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,19 +15,27 @@ from classgram.vocabulary import Vocabulary
 STARTS = ("frequency", "round-robin", "random")
 
 
-def simple_start(
-    kind: str, sizes: Counts, free: npt.NDArray[np.bool_], candidates: int, seed: int
-) -> ClassMap:
+class Elements(NamedTuple):
+    """How often the elements of one map occurred, which are free, and from which count on they move."""
+
+    sizes: Counts
+    free: npt.NDArray[np.bool_]
+    least: int
+
+
+def simple_start(kind: str, elements: Elements, candidates: int, seed: int) -> ClassMap:
     """Give each free element a class from 0 on; all others get 0.
 
-    frequency: the C-1 most frequent elements alone and the rest together; round-robin: in turn by
-    falling frequency; random: each class equally likely.
+    frequency: the C-1 most frequent elements alone and the rest together, with all those that are too
+    rare to be moved; round-robin: in turn by falling frequency; random: each class equally likely.
     """
+    sizes, free, least = elements
     order = falling_order(sizes, free)
     classes = np.zeros(sizes.size, np.int32)
     ranks = np.arange(order.size)
     if kind == "frequency":
-        classes[order] = np.minimum(ranks, candidates - 1)
+        # A rare word alone in a class could never leave it.
+        classes[order] = np.where(sizes[order] < least, candidates - 1, np.minimum(ranks, candidates - 1))
     elif kind == "round-robin":
         classes[order] = ranks % candidates
     else:

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from classgram.cache import WINDOWS
 from classgram.class_ngram_lm import train_class_ngrams
+from classgram.clustering import exchange
 from classgram.errors import InputError
-from classgram.exchange import exchange
 from classgram.interleaved_lm import InterleavedModel, train_interleaved
 from classgram.kernels import frozen
 from classgram.language_model import LanguageModel

@@ -172,7 +172,7 @@ class ModelOptions:
     """The longest n-grams; by default 5 (Kneser-Ney, tied classes), 3, or that of other classes."""
 
     smoothing: Smoothing | None = None
-    """Of class models: Kneser-Ney over classes (tied classes; their default), interpolated, or paper."""
+    """Of class models: kneser-ney (for tied classes the default), interpolated, or the paper's."""
 
     cutoff: tuple[int, ...] = (2,)
     """Of the paper's back-off: drop n-grams seen fewer times, a number for each order from 2 up."""

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -157,4 +157,4 @@ def options_record(options: ClusterOptions) -> dict[str, Any]:
     """Give options as config.json holds them."""
     record = asdict(options)
     record["pins"] = list(options.pins)
-    return cast(dict[str, Any], record)
+    return record

@@ -40,7 +40,7 @@ def place_contexts(task: Task, state: State, classes: ClassMap, elements: npt.ND
     if not counted:
         return
     words = np.concatenate([followers[i][0] for i in counted]).astype(np.int32)
-    counts = np.concatenate([followers[i][1] for i in counted]).astype(np.int64)
+    counts = np.concatenate([followers[i][1] for i in counted]).astype(np.int32)
     starts = np.zeros(len(counted) + 1, np.int64)
     np.cumsum([followers[i][0].size for i in counted], out=starts[1:])
     problem = state.sides[1].problem

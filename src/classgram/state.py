@@ -6,7 +6,7 @@ tables mirror each other. The kernels know only problems.
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from classgram.kernels import class_table as kernel
 from classgram.kernels import frozen
 from classgram.kernels.class_table import ClassTable
 from classgram.kernels.criterion import LEVELS, Ready, Terms, global_term
-from classgram.kernels.proposals import KINDS, ONCE, SEEN, Problem, Scratch
+from classgram.kernels.proposals import KINDS, ONCE, SEEN, Problem, Scratch, Slots
 
 LANES = 16
 """Rows are padded to a multiple of this many candidates."""
@@ -52,9 +52,7 @@ class Side:
         rows, width = self.problem.table.cells.shape
         amounts = self.problem.events.amounts.dtype
         return Scratch(
-            keys=np.zeros(rows, np.int32),
-            amounts=np.zeros(rows, amounts),
-            weights=np.zeros(rows, amounts),
+            slots=Slots(np.zeros(rows, np.int32), np.zeros(rows, amounts), np.zeros(rows, amounts)),
             rows=np.zeros(rows + 8, np.int64),
             scores=np.zeros(width, np.float32),
             packed=np.zeros(width, np.int32),
@@ -130,13 +128,15 @@ def empty_table(dtype: npt.DTypeLike) -> ClassTable:
 
 def kernel_events(rows: SparseRows, classes: ClassMap) -> kernel.Events:
     """Give events as kernels take them."""
-    return kernel.Events(frozen(rows.starts), frozen(rows.columns), frozen(rows.counts), classes)
+    counts = cast(npt.NDArray[np.int32], rows.counts)
+    return kernel.Events(frozen(rows.starts), frozen(rows.columns), frozen(counts), classes)
 
 
 def element_sizes(rows: SparseRows) -> Counts:
     """Give the count of every element."""
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows.counts, dtype=np.int64)])
-    return ends[rows.starts[1:]] - ends[rows.starts[:-1]]
+    sizes: Counts = ends[rows.starts[1:]] - ends[rows.starts[:-1]]
+    return sizes
 
 
 def make_table(cells: npt.NDArray[np.int32], totals: Counts, terms: Terms, ready: Ready) -> ClassTable:

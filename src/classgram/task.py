@@ -12,6 +12,7 @@ from classgram.events import Contexts, Events, joint_events, word_events
 from classgram.folders import fingerprint
 from classgram.initial import (
     STARTS,
+    Elements,
     fitted_start,
     merge_single_counts,
     simple_start,
@@ -179,7 +180,8 @@ def start_state(
             classes = fitted_start(found, sizes, free, numbering.candidates)
         else:
             kind = search.start if search.start in STARTS else "frequency"
-            classes = simple_start(kind, sizes, free, numbering.candidates, search.seed + index)
+            elements = Elements(sizes, free, task.move_min_count)
+            classes = simple_start(kind, elements, numbering.candidates, search.seed + index)
         if criterion.discount > 0:
             merged = mend_start(task, classes, index, numbering.candidates)
             if merged:

@@ -5,9 +5,9 @@ import numpy.typing as npt
 
 from classgram.class_lm import ClassMaps, estimate_class_model
 from classgram.class_ngram_lm import train_class_ngrams
+from classgram.clustering import exchange
 from classgram.errors import InputError
 from classgram.events import Contexts
-from classgram.exchange import exchange
 from classgram.language_model import LanguageModel
 from classgram.ngram_lm import Note, silent, train_backoff, train_katz, train_kneser_ney
 from classgram.ngrams import NgramCounts
@@ -54,7 +54,12 @@ def make_classes(
 ) -> Partition:
     """Cluster the words of a text for a class model; ``order`` is that of joint contexts."""
     seen = int(np.count_nonzero(counts.levels[0].counts))
+    # The sentence end has a class of its own.
+    most = max(1, seen - 1)
     classes = options.classes
+    if classes is not None and classes > most:
+        note(f"{most} classes instead of {classes}: there are no more words to cluster")
+        classes = most
     if classes is None:
         classes = max(2, min(MOST_CLASSES, seen // 10))
         note(f"{classes} classes; choose another number with --classes")
@@ -84,6 +89,8 @@ def train_model(
         raise InputError(
             f"the counts go up to order {counts.order}; count again with --order {options.order}"
         )
+    if options.recipe == "mixture":
+        raise InputError("a mixture is trained by train_mixture, on sentences; name another recipe here")
     if options.recipe == "class":
         if partition is None:
             raise InputError("a class model needs classes; name them with --use-classes")
@@ -104,15 +111,12 @@ def train_class_model(
     order = training_order(options, partition)
     tied = partition.shape == "tied"
     smoothing = options.smoothing or ("kneser-ney" if tied else "interpolated")
-    if smoothing == "kneser-ney" and not tied:
-        raise InputError(
-            f"--smoothing kneser-ney needs tied classes, and these are {partition.shape}; "
-            "use interpolated or paper"
-        )
+    if smoothing == "kneser-ney" and partition.shape == "positional" and order > 2:
+        raise InputError("--smoothing kneser-ney: not for positional classes; use interpolated or paper")
     if tied:
         order = min(order, counts.order)
     maps = class_maps(partition, counts.vocabulary, order)
-    if smoothing == "kneser-ney":
+    if smoothing == "kneser-ney" and tied:
         return train_class_ngrams(counts, maps.predicted, order, note)
     model = estimate_class_model(counts, order, maps, smoothing)
     model.info["shape"] = partition.shape

@@ -30,7 +30,7 @@ from classgram.options import (
 )
 
 if TYPE_CHECKING:
-    from classgram.exchange import Result
+    from classgram.clustering import Result
     from classgram.ngrams import NgramCounts
     from classgram.partition import Partition
 
@@ -60,7 +60,7 @@ def cluster(
     memory
         Memory for the sorting of n-grams; beyond it temporary files are used.
     """
-    from classgram.exchange import exchange
+    from classgram.clustering import exchange
     from classgram.progress import progress
 
     announce_compilation(show.quiet)
@@ -197,7 +197,7 @@ def classes(path: Path, /, *words: str, show: ShowOptions = ShowOptions()) -> No
         else:
             print_table(["class", "words", "count", "most frequent"], rows, str(path))
         return
-    found = []
+    found: list[dict[str, Any]] = []
     for word in words:
         number = partition.class_of(word)
         members = [member for member, _ in partition.members(number)]
@@ -209,9 +209,8 @@ def classes(path: Path, /, *words: str, show: ShowOptions = ShowOptions()) -> No
         return
     for entry in found:
         known = "" if entry["known"] else " (unknown: the class of <unk>)"
-        members = entry["members"]
-        assert isinstance(members, list)
-        print(f"{entry['word']}\t{entry['class']}{known}\t{' '.join(members[:20])}")
+        shown = " ".join(entry["members"][:20])
+        print(f"{entry['word']}\t{entry['class']}{known}\t{shown}")
 
 
 def row_members(partition: "Partition", row: list[Any]) -> list[str]:

@@ -1,6 +1,5 @@
 """Commands on mixtures: mix, and the default recipe of train."""
 
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -70,10 +69,6 @@ def mix(
         message(f"weight {share:.3f}  {path}", show.quiet)
 
 
-OF_MODEL = ("recipe", "order", "memory")
-OF_CLASSES = ("seed", "sweeps", "effort", "threads")
-"""The options of models and classes that mean something for a mixture."""
-
 Reading = tuple[VocabularyOptions, TextOptions, ReadOptions]
 
 
@@ -95,28 +90,20 @@ def train_default_mixture(
         message(line, quiet)
 
     model, mixture, classes = options
-    check_own_options(model, classes)
+    if model.smoothing is not None or model.cutoff != ModelOptions().cutoff:
+        raise InputError("--smoothing and --cutoff are for other recipes, not for mixture")
     order = training_order(model)
     read = reading[2]
     if len(texts) == 1 and folder_kind(Path(texts[0])) == "counts":
-        training = Training(NgramCounts.load(texts[0]))
+        counts = NgramCounts.load(texts[0])
+        training = Training(counts.up_to(min(order, counts.order)))
     else:
         vocabulary, sentences = read_sentences(texts, *reading, quiet)
-        training = Training(count_sentences(vocabulary, sentences, CountOptions(order)), sentences)
+        counting = CountOptions(order, memory=model.memory)
+        training = Training(count_sentences(vocabulary, sentences, counting), sentences)
     known = training.counts.vocabulary
     held_out = known.encode(read_text(valid, text=known.text, read=read), read) if valid else None
     made = train_mixture(training, held_out, mixture, classes, note)
     for name, share in zip(component_names(made), made.weights.mean(axis=0), strict=False):
         note(f"weight {share:.3f}  {name}")
     return made
-
-
-def check_own_options(model: ModelOptions, classes: TrainClassesOptions) -> None:
-    """Refuse options that a mixture decides by itself."""
-    for options, own in ((model, OF_MODEL), (classes, OF_CLASSES)):
-        for item in fields(options):
-            if item.name not in own and getattr(options, item.name) != item.default:
-                name = item.name.replace("_", "-")
-                raise InputError(
-                    f"--{name}: the mixture chooses this itself; give --recipe class, kneser-ney or another"
-                )

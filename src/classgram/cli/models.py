@@ -80,9 +80,8 @@ def train(
         if model.recipe == "mixture":
             from classgram.cli.mixing import train_default_mixture
 
-            made = train_default_mixture(
-                texts, valid, (model, mixture, classes), (vocabulary, text, read), show.quiet
-            )
+            options = (model, mixture, classes)
+            made = train_default_mixture(texts, valid, options, (vocabulary, text, read), show.quiet)
             made.save(output)
             message(f"{output}: {describe(made)}", show.quiet)
             return
@@ -107,10 +106,13 @@ def check_class_options(model: ModelOptions, use_classes: Path | None, classes: 
     from classgram.errors import InputError
 
     made = classes != TrainClassesOptions()
-    if model.recipe not in ("class", "mixture") and (made or use_classes):
+    if model.recipe == "mixture":
+        # What of the options a mixture's clusterings take: how hard, with which seed and threads.
+        taken = {name: getattr(classes, name) for name in ("seed", "sweeps", "effort", "threads")}
+        if use_classes or classes != TrainClassesOptions(**taken):
+            raise InputError("--recipe mixture chooses its classes itself; use --recipe class for others")
+    elif model.recipe != "class" and (made or use_classes):
         raise InputError(f"--recipe {model.recipe} has no classes; use --recipe class")
-    if model.recipe == "mixture" and use_classes:
-        raise InputError("--use-classes is for --recipe class: the mixture makes its own classes")
     if use_classes and made:
         raise InputError("--use-classes gives the classes; leave out the options that make others")
 

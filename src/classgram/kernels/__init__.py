@@ -4,7 +4,7 @@ Every kernel has a naive twin in ``tests/reference.py`` that it must equal.
 """
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numba
 import numpy as np
@@ -31,11 +31,12 @@ def lean_kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a part of one lean kernel into it, instead of on its own and then once more."""
-    part: Callable[P, R] = numba.njit(nogil=True, inline="always", _nrt=False, error_model="numpy")(function)
+    options: dict[str, Any] = {"inline": "always", "_nrt": False, "error_model": "numpy"}
+    part: Callable[P, R] = numba.njit(nogil=True, **options)(function)
     return part
 
 
-def _compiled(function: Callable[P, R], **options: object) -> Callable[P, R]:
+def _compiled(function: Callable[P, R], **options: Any) -> Callable[P, R]:
     try:
         compiled: Callable[P, R] = numba.njit(nogil=True, cache=True, **options)(function)
     except RuntimeError:

@@ -12,6 +12,7 @@ from classgram.kernels.proposals import (
     ONCE,
     PROPOSE,
     SEEN,
+    Classes,
     Problem,
     Profile,
     Rule,
@@ -28,15 +29,6 @@ from classgram.kernels.proposals import (
 
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
-
-
-@lean_kernel
-def change_cell(table: ClassTable, terms: Terms, ready: Ready, row: int, column: int, change: int) -> int:
-    """Add to one cell and renew its ready differences; give the new count."""
-    count = table.cells[row, column] + change
-    table.cells[row, column] = count
-    renew_differences(table.differences, terms, ready, (row, column), count)
-    return count  # type: ignore[no-any-return]
 
 
 @inlined
@@ -63,8 +55,10 @@ def change_class(
             key, change = np.int32(column), sign * profile.itself
         else:
             break
-        after = change_cell(table, terms, ready, key, column, change)
-        before = after - change
+        before = table.cells[key, column]
+        after = before + change
+        table.cells[key, column] = after
+        renew_differences(table.differences, terms, ready, (key, column), after)
         numbers[ONCE] += int(after == 1) - int(before == 1)
         numbers[SEEN] += int(after > 0) - int(before > 0)
         if mirror.cells.shape[0] > 0:
@@ -73,10 +67,12 @@ def change_class(
                 row = column + tied
             elif tied > 0:
                 other = key - tied
-            change_cell(mirror, terms, ready, row, other, change)
+            count = mirror.cells[row, other] + change
+            mirror.cells[row, other] = count
+            renew_differences(mirror.differences, terms, ready, (row, other), count)
 
 
-@lean_kernel
+@inlined
 def change_totals(
     problem: Problem, shift: float, scratch: Scratch, element: int, place: tuple[int, int]
 ) -> None:
@@ -115,9 +111,10 @@ def move_if_better(
         and may_join(totals, sizes, target, terms.discount)
     ):
         return False
-    profile = build_profile(problem.events, classes, problem.tied, scratch, element)
+    profile = build_profile(problem.events, scratch.slots, element, own_class, problem.tied)
     own = value_in_own(problem.table.cells, terms.pair_values, terms.pair_shift, profile)
-    gain = gain_of(problem, terms, profile, element, own, target)
+    parts = Classes(problem.table.cells, totals, problem.numbers, problem.side)
+    gain = gain_of(parts, terms, profile, sizes, own, target)
     if rule.temperature > 0.0:
         offset = noise_offset(rule.seed, element)
         scale = rule.temperature * np.sqrt(float(max(sizes[0], sizes[sizes.size - 1])))

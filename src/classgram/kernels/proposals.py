@@ -65,12 +65,18 @@ class Problem(NamedTuple):
     """0, or for tied classes the number of opposite classes: row g + tied has g as follower."""
 
 
-class Scratch(NamedTuple):
-    """Working memory of one thread."""
+class Slots(NamedTuple):
+    """Room for a profile (see Profile)."""
 
     keys: IntArray
     amounts: IntArray
     weights: IntArray
+
+
+class Scratch(NamedTuple):
+    """Working memory of one thread."""
+
+    slots: Slots
     rows: LongArray
     """Rows of differences to be added."""
     scores: SingleArray
@@ -118,6 +124,15 @@ class Profile(NamedTuple):
     tied: int
 
 
+class Classes(NamedTuple):
+    """The counts of classes and of pairs of them (parts of a Problem)."""
+
+    cells: IntArray
+    totals: LongArray
+    numbers: LongArray
+    side: int
+
+
 class Value(NamedTuple):
     """What an element adds to a class: its terms, and changes of n1 and n+."""
 
@@ -127,15 +142,16 @@ class Value(NamedTuple):
 
 
 @lean_kernel
-def build_profile(events: Events, classes: IntArray, tied: int, scratch: Scratch, element: int) -> Profile:
+def build_profile(events: Events, slots: Slots, element: int, own: int, tied: int) -> Profile:
     """Sum the element's events by opposite class."""
-    keys, amounts, weights = scratch.keys, scratch.amounts, scratch.weights
+    keys, amounts, weights = slots
     partners, counts, partner_classes = events.partners, events.amounts, events.partner_classes
+    follower = element + (partner_classes.size >> 1)
     length = 0
     itself = 0
     for entry in range(events.starts[element], events.starts[element + 1]):
         partner = partners[entry]
-        if tied > 0 and (partner == element or partner == element + classes.size):
+        if tied > 0 and (partner == element or partner == follower):
             itself = counts[entry]
             continue
         key = partner_classes[partner]
@@ -145,7 +161,7 @@ def build_profile(events: Events, classes: IntArray, tied: int, scratch: Scratch
         weights[key] += counts[entry]
     for i in range(length):
         amounts[i] = weights[keys[i]]
-    return Profile(keys, amounts, weights, length, classes[element], itself, tied)
+    return Profile(keys, amounts, weights, length, own, itself, tied)
 
 
 @lean_kernel
@@ -230,37 +246,42 @@ def total_terms(totals: LongArray, sizes: LongArray, terms: Terms, column: int, 
 
 
 @lean_kernel
-def class_pairs(problem: Problem, sizes: LongArray, own: int, candidate: int) -> int:
+def class_pairs(classes: Classes, sizes: LongArray, own: int, candidate: int) -> int:
     """Give K1 K2 after an element of these sizes has moved from own to candidate (-1: nowhere)."""
-    totals, numbers = problem.table.totals, problem.numbers
-    result = 1
-    for side in range(2):
-        kinds = numbers[KINDS + side]
-        row = side - problem.side
-        if 0 <= row < totals.shape[0] and sizes[row] > 0:
+    totals = classes.totals
+    kinds, other_kinds = classes.numbers[KINDS], classes.numbers[KINDS + 1]
+    for row in range(totals.shape[0]):
+        change = 0
+        if sizes[row] > 0:
             if totals[row, own] == sizes[row]:
-                kinds -= 1
+                change -= 1
             if candidate >= 0 and totals[row, candidate] == 0:
-                kinds += 1
-        result *= kinds
-    return result
+                change += 1
+        if row + classes.side == 0:
+            kinds += change
+        else:
+            other_kinds += change
+    return kinds * other_kinds  # type: ignore[no-any-return]
 
 
 @lean_kernel
 def gain_of(
-    problem: Problem, terms: Terms, profile: Profile, element: int, own: Value, candidate: int
+    classes: Classes,
+    terms: Terms,
+    profile: Profile,
+    sizes: LongArray,
+    own: Value,
+    candidate: int,
 ) -> float:
     """Give F after moving the element to another class, less F now, exactly."""
-    sizes = problem.sizes[element]
-    totals = problem.table.totals
-    other = value_in_other(problem.table.cells, terms.pair_values, terms.pair_shift, profile, candidate)
+    other = value_in_other(classes.cells, terms.pair_values, terms.pair_shift, profile, candidate)
     gain = other.terms - own.terms
-    gain += total_terms(totals, sizes, terms, candidate, False)
-    gain -= total_terms(totals, sizes, terms, profile.own, True)
+    gain += total_terms(classes.totals, sizes, terms, candidate, False)
+    gain -= total_terms(classes.totals, sizes, terms, profile.own, True)
     if terms.discount > 0.0:
-        numbers = problem.numbers
+        numbers = classes.numbers
         once, seen = numbers[ONCE], numbers[SEEN]
-        pairs = class_pairs(problem, sizes, profile.own, candidate)
+        pairs = class_pairs(classes, sizes, profile.own, candidate)
         gain += global_term(terms.discount, once - own.once + other.once, seen - own.seen + other.seen, pairs)
         gain -= global_term(terms.discount, once, seen, numbers[KINDS] * numbers[KINDS + 1])
     return gain
@@ -468,7 +489,8 @@ def add_global_term(problem: Problem, discount: float, scratch: Scratch, element
     unpack_seen(scratch.packed, more_once, more_seen)
     once, seen = numbers[ONCE] - own.once, numbers[SEEN] - own.seen
     own_class = problem.classes[element]
-    pairs = class_pairs(problem, sizes, own_class, -1)
+    classes = Classes(problem.table.cells, totals, numbers, problem.side)
+    pairs = class_pairs(classes, sizes, own_class, -1)
     most = 0
     for c in range(problem.candidates):
         most = max(most, more_seen[c])
@@ -485,7 +507,7 @@ def add_global_term(problem: Problem, discount: float, scratch: Scratch, element
                     discount,
                     once + more_once[c],
                     seen + more_seen[c],
-                    class_pairs(problem, sizes, own_class, c),
+                    class_pairs(classes, sizes, own_class, c),
                 )
                 scores[c] += np.float32(exact - after)
                 break
@@ -559,7 +581,7 @@ def best_class(
     best = problem.classes[element]
     if not may_leave(totals, sizes, best, terms.discount):
         return best  # type: ignore[no-any-return]
-    profile = build_profile(problem.events, problem.classes, problem.tied, scratch, element)
+    profile = build_profile(problem.events, scratch.slots, element, best, problem.tied)
     own = value_in_own(problem.table.cells, terms.pair_values, terms.pair_shift, profile)
     renew_total_row(problem.table.single_totals, sizes, terms.total_shift, scratch)
     error = score_candidates(problem, terms, ready, scratch, profile)
@@ -583,9 +605,10 @@ def best_class(
         best = found if found >= 0 else best
     elif top >= cut:
         highest = rule.threshold
+        classes = Classes(problem.table.cells, totals, problem.numbers, problem.side)
         for c in range(problem.candidates):
             if scores[c] >= cut:
-                gain = gain_of(problem, terms, profile, element, own, c)
+                gain = gain_of(classes, terms, profile, sizes, own, c)
                 if gain > highest:
                     best, highest = c, gain
     clear_weights(profile)

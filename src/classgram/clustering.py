@@ -109,7 +109,7 @@ class Result:
         self.partition.save(path, self.history())
 
 
-class Stopped(Exception):
+class StopSearch(Exception):  # noqa: N818 - it reports no error
     """The search must end here; the message says why."""
 
 
@@ -148,7 +148,7 @@ class Search:
                         return "converged"
                     self._open_sweep(kind)
                 self._finish_sweep()
-        except Stopped as reason:
+        except StopSearch as reason:
             return str(reason)
         except KeyboardInterrupt:
             return "interrupted"
@@ -209,7 +209,8 @@ class Search:
         problem = side.problem
         sizes = problem.sizes[side.movable].sum(axis=1)
         restless = problem.slacks[side.movable] < RESTLESS * np.sqrt(sizes + 1.0)
-        return side.movable[restless]
+        chosen: npt.NDArray[np.int32] = side.movable[restless]
+        return chosen
 
     def _finish_sweep(self) -> None:
         """Go through the rest of the open sweep, and record it."""
@@ -270,7 +271,7 @@ class Search:
         done = sum(part.size for part in self.elements[: cursor["side"]]) + cursor["position"]
         self.report(min(done, total), note)
         if self.deadline is not None and time.monotonic() > self.deadline:
-            raise Stopped("time limit")
+            raise StopSearch("time limit")
         if time.monotonic() - self._saved > self.checkpoint_every:
             self._save_checkpoint()
 
