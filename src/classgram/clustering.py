@@ -35,8 +35,11 @@ LARGEST_BATCH = 512
 SWEEP_ROUNDS = 16
 """Rounds hold one sixteenth of the elements, up to the largest batch: larger ones gain nothing."""
 
-RESTLESS = 0.5
+RESTLESS = 1.0
 """Elements whose slack is below this, times the root of their count, are looked at again soon."""
+
+WORTHWHILE = 0.02
+"""Sweeps over restless elements go on while they move more than this share of them."""
 
 ANNEALING_SWEEPS = {"low": 0, "normal": 12, "high": 60}
 HOTTEST = 3.0
@@ -164,7 +167,8 @@ class Search:
             if last.moved == 0:
                 return "whole" if self._better_discount() else None
             return "restless" if self.fast else "whole"
-        return "restless" if last.moved > 0 else "whole"
+        looked_at = sum(elements.size for elements in self.elements)
+        return "restless" if last.moved > WORTHWHILE * looked_at else "whole"
 
     @property
     def fast(self) -> bool:

@@ -18,7 +18,7 @@ from classgram.kernels.criterion import (
 )
 from classgram.options import ClusterOptions
 
-VALUES = 8192
+VALUES = SHORT_COUNTS + MIDDLE_LEVELS
 """Counts below this have ready values."""
 
 READY_COUNTS = 4096
@@ -117,7 +117,7 @@ def kernel_terms(criterion: Criterion, total: int) -> tuple[Terms, Ready]:
     ready = Ready(
         steps,
         np.zeros((READY_COUNTS, LEVELS), np.int16),
-        np.zeros((MIDDLE_LEVELS + 1, SHORT_COUNTS), np.float32),
+        np.zeros((MIDDLE_LEVELS + 1, SHORT_COUNTS + 1), np.float32),
     )
     fill_terms(terms, ready)
     return terms, ready

@@ -12,6 +12,7 @@ from classgram.errors import InputError
 from classgram.kernels import counting as kernel
 from classgram.kernels import frozen
 from classgram.kernels.contexts import find_elements
+from classgram.kernels.tries import link_suffixes
 from classgram.ngrams import Level, NgramCounts, gram_words, parents_of
 from classgram.sentences import Sentences
 from classgram.vocabulary import BOS
@@ -238,7 +239,7 @@ def joint_events(
     size = len(counts.vocabulary)
     chosen, tuples = frequent_tuples(levels, contexts, order - 1)
     element = np.arange(size, dtype=np.int32)
-    links = np.zeros(size, np.int64)
+    links = element
     for length in range(2, order):
         links = suffixes(levels, length, links)
         shorter = element
@@ -250,18 +251,13 @@ def joint_events(
     return made, make_events(rows, levels[order - 1], len(made), size)
 
 
-def suffixes(levels: tuple[Level, ...], length: int, links: Int64s) -> Int64s:
-    """The suffix of every n-gram of a length, one level down."""
+def suffixes(levels: tuple[Level, ...], length: int, links: Int32s) -> Int32s:
+    """The suffix of every n-gram of a length, one level down; ``links`` are those of the prefixes."""
     if length == 2:
-        return levels[1].words.astype(np.int64)
+        return levels[1].words
     level, shorter = levels[length - 1], levels[length - 2]
-    out = np.empty(level.words.size, np.int64)
-    kernel.suffix_links(
-        (frozen(level.starts), frozen(level.words)),
-        (frozen(shorter.starts), frozen(shorter.words)),
-        frozen(links),
-        out,
-    )
+    rows = (level.starts, level.words, links, shorter.starts, shorter.words)
+    out = link_suffixes(*(frozen(array) for array in rows))
     if out.size and out.min() < 0:
         raise InputError("joint contexts need counts without cut-offs; count again without --cutoffs")
     return out

@@ -108,7 +108,7 @@ class State:
         self.terms, self.ready = kernel_terms(criterion, total)
         for side in self.sides:
             table = side.problem.table
-            kernel.fill_differences(table.cells, table.differences, self.terms, self.ready)
+            kernel.fill_differences(table, self.terms, self.ready)
 
 
 def padded(width: int) -> int:
@@ -120,6 +120,8 @@ def empty_table(dtype: npt.DTypeLike) -> ClassTable:
     """Give the table of a side that never moves."""
     return ClassTable(
         np.zeros((0, 0), dtype),
+        np.zeros((0, 0), np.uint16),
+        np.zeros(0, dtype),
         np.zeros((0, 0), np.int16),
         np.zeros((0, 0), np.int64),
         np.zeros((0, 0), np.float32),
@@ -141,9 +143,16 @@ def element_sizes(rows: SparseRows) -> Counts:
 
 def make_table(cells: npt.NDArray[np.int32], totals: Counts, terms: Terms, ready: Ready) -> ClassTable:
     """Give a table with its ready differences."""
-    differences = np.zeros((cells.shape[0] * LEVELS + 1, cells.shape[1]), np.int16)
-    kernel.fill_differences(cells, differences, terms, ready)
-    return ClassTable(cells, differences, totals, totals.astype(np.float32))
+    table = ClassTable(
+        cells,
+        np.zeros(cells.shape, np.uint16),
+        np.zeros(cells.shape[1], cells.dtype),
+        np.zeros((cells.shape[0] * LEVELS + 1, cells.shape[1]), np.int16),
+        totals,
+        totals.astype(np.float32),
+    )
+    kernel.fill_differences(table, terms, ready)
+    return table
 
 
 def class_totals(classes: ClassMap, sizes: Counts, width: int) -> Counts:
@@ -280,7 +289,7 @@ def separate_state(
 
 def check_memory(rows: int, columns: int, limit: int) -> None:
     """Refuse a class table that would not fit, and say what would."""
-    needed = rows * columns * (4 + 2 * LEVELS)
+    needed = rows * columns * (6 + 2 * LEVELS)
     if needed > limit:
         raise InputError(
             f"a table of {rows:,} by {columns:,} classes needs {needed / 1e9:.1f} GB; "

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classgram.kernels import lean_kernel
-from classgram.kernels.criterion import LEVELS, Ready, Terms, difference
+from classgram.kernels.criterion import LEVELS, SHORT_COUNTS, Ready, Terms, difference
 
 IntArray = NDArray[np.int32]
 
@@ -21,6 +21,10 @@ class ClassTable(NamedTuple):
 
     cells: IntArray
     """N(g, c), indexed [g, c]; rows are padded to a whole number of vectors."""
+    short: NDArray[np.uint16]
+    """The same in 16 bits, cut at SHORT_COUNTS: half the memory to read where that is enough."""
+    diagonal: IntArray
+    """N(c, c) of tied classes: the diagonal lies far apart in the cells."""
     differences: NDArray[np.int16]
     """Ready differences, indexed [g LEVELS + n - 1, c]; one more row of zeros ends the table."""
     totals: NDArray[np.int64]
@@ -69,11 +73,16 @@ def fill_cells(events: Events, own_classes: IntArray, cells: IntArray) -> None:
 
 
 @lean_kernel
-def fill_differences(cells: IntArray, differences: NDArray[np.int16], terms: Terms, ready: Ready) -> None:
-    """Fill every ready difference of a table."""
+def fill_differences(table: ClassTable, terms: Terms, ready: Ready) -> None:
+    """Fill what a table derives from its cells."""
+    cells = table.cells
     for row in range(cells.shape[0]):
         for column in range(cells.shape[1]):
-            renew_differences(differences, terms, ready, (row, column), cells[row, column])
+            count = cells[row, column]
+            table.short[row, column] = min(count, SHORT_COUNTS)
+            renew_differences(table.differences, terms, ready, (row, column), count)
+    for column in range(min(table.diagonal.size, cells.shape[0])):
+        table.diagonal[column] = cells[column, column]
 
 
 @lean_kernel

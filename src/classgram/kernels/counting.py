@@ -201,38 +201,6 @@ def group_pairs(
 
 
 @kernel
-def suffix_links(
-    level: tuple[Int64s, Int32s],
-    shorter: tuple[Int64s, Int32s],
-    parent_links: Int64s,
-    links: Int64s,
-) -> None:
-    """For every n-gram the id, one level down, of the n-gram without its first word, or -1.
-
-    ``parent_links`` holds the links of the prefixes; both levels are (starts, words).
-    """
-    starts, words = level
-    low_starts, low_words = shorter
-    for parent in range(starts.size - 1):
-        suffix = parent_links[parent]
-        for entry in range(starts[parent], starts[parent + 1]):
-            links[entry] = -1
-            if suffix < 0:
-                continue
-            low = low_starts[suffix]
-            high = low_starts[suffix + 1]
-            end = high
-            while low < high:
-                middle = (low + high) >> 1
-                if low_words[middle] < words[entry]:
-                    low = middle + 1
-                else:
-                    high = middle
-            if low < end and low_words[low] == words[entry]:
-                links[entry] = low
-
-
-@kernel
 def keep_entries(
     level: tuple[Int64s, Int32s, Int64s],
     cutoff: int,

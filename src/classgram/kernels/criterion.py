@@ -19,10 +19,10 @@ LEVELS = 8
 HALF_RANGE = 4095
 """Differences are stored as 16-bit steps: eight of them can be added without overflow."""
 
-SHORT_COUNTS = 1024
+SHORT_COUNTS = 8192
 """Counts below this have ready differences for every middling amount."""
 
-MIDDLE_LEVELS = 72
+MIDDLE_LEVELS = 200
 """The largest amount with ready differences for short counts."""
 
 

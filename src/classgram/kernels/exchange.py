@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from classgram.kernels import inlined, lean_kernel
 from classgram.kernels.class_table import ClassTable, renew_differences
-from classgram.kernels.criterion import Ready, Terms, approximate_difference
+from classgram.kernels.criterion import SHORT_COUNTS, Ready, Terms, approximate_difference
 from classgram.kernels.proposals import (
     APPLY,
     KINDS,
@@ -58,6 +58,9 @@ def change_class(
         before = table.cells[key, column]
         after = before + change
         table.cells[key, column] = after
+        table.short[key, column] = min(after, SHORT_COUNTS)
+        if key == column or (tied > 0 and key == column + tied):
+            table.diagonal[column] = after
         renew_differences(table.differences, terms, ready, (key, column), after)
         numbers[ONCE] += int(after == 1) - int(before == 1)
         numbers[SEEN] += int(after > 0) - int(before > 0)
@@ -69,6 +72,7 @@ def change_class(
                 other = key - tied
             count = mirror.cells[row, other] + change
             mirror.cells[row, other] = count
+            mirror.short[row, other] = min(count, SHORT_COUNTS)
             renew_differences(mirror.differences, terms, ready, (row, other), count)
 
 

@@ -380,39 +380,75 @@ def add_small_amounts(
     return error
 
 
+@lean_kernel
+def add_looked_up(
+    short: NDArray[np.uint16], middling: SingleArray, picked: LongArray, scores: SingleArray
+) -> int:
+    """Add the ready differences of four rows (keys, then amounts); give how many counts were cut."""
+    a, b, c, d = short[picked[0]], short[picked[1]], short[picked[2]], short[picked[3]]
+    e, f, g, h = middling[picked[4]], middling[picked[5]], middling[picked[6]], middling[picked[7]]
+    highest = np.uint16(0)
+    for j in range(scores.size):
+        highest = max(highest, max(max(a[j], b[j]), max(c[j], d[j])))
+    for j in range(scores.size):
+        scores[j] += (e[a[j]] + f[b[j]]) + (g[c[j]] + h[d[j]])
+    return highest  # type: ignore[return-value]
+
+
+@lean_kernel
+def add_computed(counts: IntArray, amount: int, shift: float, scores: SingleArray) -> None:
+    """Add the differences of a row for a large amount."""
+    single_amount, single_shift = np.float32(amount), np.float32(shift)
+    for c in range(scores.size):
+        scores[c] += approximate_difference(np.float32(counts[c]), single_amount, single_shift)
+
+
 @inlined
 def add_large_amounts(
-    cells: IntArray, terms: Terms, middling: SingleArray, profile: Profile, scores: SingleArray
+    table: ClassTable,
+    terms: Terms,
+    middling: SingleArray,
+    profile: Profile,
+    scores: SingleArray,
+    picked: LongArray,
 ) -> None:
     """Add the differences of all amounts beyond LEVELS, looked up or computed."""
-    values, shift = terms.pair_values, terms.pair_shift
-    for i in range(profile.length):
-        amount = profile.amounts[i]
-        if amount <= LEVELS:
-            continue
-        counts = cells[profile.keys[i]]
-        if amount <= MIDDLE_LEVELS:
-            ready = middling[amount]
-            for c in range(scores.size):
-                if counts[c] < SHORT_COUNTS:
-                    scores[c] += ready[counts[c]]
-                else:
-                    scores[c] += np.float32(difference(values, shift, counts[c], amount))
-        else:
-            single_amount, single_shift = np.float32(amount), np.float32(shift)
-            for c in range(scores.size):
-                scores[c] += approximate_difference(np.float32(counts[c]), single_amount, single_shift)
+    keys, amounts = profile.keys, profile.amounts
+    waiting = 0
+    for i in range(profile.length + 1):
+        last = i == profile.length
+        if not last and amounts[i] > MIDDLE_LEVELS:
+            add_computed(table.cells[keys[i]], amounts[i], terms.pair_shift, scores)
+        elif not last and amounts[i] > LEVELS:
+            picked[waiting], picked[waiting + 4] = keys[i], amounts[i]
+            waiting += 1
+        if waiting == 4 or (last and waiting > 0):
+            for j in range(waiting, 4):
+                picked[j], picked[j + 4] = picked[0], 0  # The amount 0 changes nothing.
+            if add_looked_up(table.short, middling, picked, scores) == SHORT_COUNTS:
+                add_cut_counts(table.cells, terms, picked, scores)
+            waiting = 0
+
+
+@lean_kernel
+def add_cut_counts(cells: IntArray, terms: Terms, picked: LongArray, scores: SingleArray) -> None:
+    """Add the differences of counts too large for the table, for which it gave 0."""
+    for j in range(4):
+        counts, amount = cells[picked[j]], picked[j + 4]
+        for c in range(scores.size):
+            if counts[c] >= SHORT_COUNTS:
+                scores[c] += np.float32(difference(terms.pair_values, terms.pair_shift, counts[c], amount))
 
 
 @inlined
-def count_seen(cells: IntArray, profile: Profile, scratch: Scratch) -> None:
+def count_seen(short: NDArray[np.uint16], profile: Profile, scratch: Scratch) -> None:
     """Count, for each candidate, the pairs that would be newly seen and the change of n1."""
     packed = scratch.packed
     for c in range(packed.size):
         scratch.once[c] = 0
         scratch.seen[c] = 0
     for i in range(profile.length):
-        counts = cells[profile.keys[i]]
+        counts = short[profile.keys[i]]
         first = np.int32(65537 if profile.amounts[i] == 1 else 65536)
         for c in range(packed.size):
             packed[c] += (first if counts[c] == 0 else np.int32(0)) - (
@@ -450,7 +486,9 @@ def correct(target: Corrections, place: int, count: int, amount: int, sign: int)
 
 
 @inlined
-def correct_tied_scores(cells: IntArray, profile: Profile, target: Corrections, candidates: int) -> None:
+def correct_tied_scores(
+    cells: IntArray, diagonal: IntArray, profile: Profile, target: Corrections, candidates: int
+) -> None:
     """Correct what the plain sum gets wrong for tied classes: the own rows and the diagonal."""
     keys, amounts, weights, length, own, itself, tied = profile
     before, after = weights[own], weights[own + tied]
@@ -469,7 +507,7 @@ def correct_tied_scores(cells: IntArray, profile: Profile, target: Corrections, 
             correct(target, candidate, count, after, -1)
             correct(target, candidate, count - amount, after, 1)
         # On the diagonal both sides meet in one cell.
-        count = cells[candidate, candidate]
+        count = diagonal[candidate]
         correct(target, candidate, count, amount, -1)
         if key < tied or weights[candidate] == 0:
             both = weights[candidate] + weights[candidate + tied] + itself
@@ -477,7 +515,7 @@ def correct_tied_scores(cells: IntArray, profile: Profile, target: Corrections, 
     if itself > 0:
         for candidate in range(candidates):
             if weights[candidate] + weights[candidate + tied] == 0 and candidate != own:
-                correct(target, candidate, cells[candidate, candidate], itself, 1)
+                correct(target, candidate, diagonal[candidate], itself, 1)
 
 
 @inlined
@@ -535,12 +573,12 @@ def score_candidates(
     for c in range(scores.size):
         scores[c] = scratch.total_row[c]
     error = add_small_amounts(problem.table.differences, ready.steps, profile, scratch.rows, scores)
-    add_large_amounts(cells, terms, ready.middling, profile, scores)
+    add_large_amounts(problem.table, terms, ready.middling, profile, scores, scratch.rows)
     if terms.discount > 0.0:
-        count_seen(cells, profile, scratch)
+        count_seen(problem.table.short, profile, scratch)
     if profile.tied > 0:
         target = Corrections(terms.pair_values, scores, scratch.packed, terms.pair_shift)
-        correct_tied_scores(cells, profile, target, problem.candidates)
+        correct_tied_scores(cells, problem.table.diagonal, profile, target, problem.candidates)
         if terms.discount == 0.0:
             for c in range(scores.size):
                 scratch.packed[c] = 0
