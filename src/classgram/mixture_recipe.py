@@ -38,6 +38,13 @@ INTERLEAVED_ORDER = 4
 SHARES = (100, 50, 50, 30, 30, 20, 20, 10)
 """A clustering has the number of different words divided by this as classes; equal ones differ in seed."""
 
+LARGE_TEXT = 5_000_000
+LARGE_SHARES = (100, 50, 30, 20, 10)
+"""A text of more events gets fewer components, so that they fit into memory: they also gain less there."""
+
+HUGE_TEXT = 30_000_000
+HUGE_SHARES = (100, 30, 10)
+
 MOST_CLASSES = 2000
 FEWEST_TWICE = 10
 INTERLEAVED = (0, 3)
@@ -89,16 +96,20 @@ def make_plan(training: "Training", seed: int = 0) -> Plan:
     order = training.counts.order
     small = training.counts.tokens < SMALL_TEXT
     orders = (order, *(lower for lower in LOWER_ORDERS if small and lower < order))
+    large = training.counts.tokens > LARGE_TEXT
+    shares = SHARES
+    if large:
+        shares = HUGE_SHARES if training.counts.tokens > HUGE_TEXT else LARGE_SHARES
     types = training.types
     clusterings: list[tuple[int, int]] = []
-    for number, share in enumerate(SHARES):
+    for number, share in enumerate(shares):
         classes = min(max(types // share, 2), MOST_CLASSES)
         # A second clustering into few classes would hardly differ from the first.
         known = [one for one, _ in clusterings]
         if classes < types and (classes not in known or classes >= FEWEST_TWICE):
             clusterings.append((classes, seed + number))
     at_hand = training.sentences is not None
-    kept = [index for index in INTERLEAVED if at_hand and index < len(clusterings)]
+    kept = [index for index in INTERLEAVED if at_hand and not large and index < len(clusterings)]
     return Plan(orders, tuple(clusterings), tuple(kept))
 
 
