@@ -104,6 +104,8 @@ class MixtureModel(LanguageModel):
         else:
             states = tuple(m.advance(one, word) for m, one in zip(self.components, states, strict=True))
         longest = max(self.windows, default=0)
+        if word == BOS:
+            return MixtureState(states, history)
         # One event more than the windows: it is the context of the first event in them.
         return MixtureState(states, (*history, word)[-longest - 1 :] if longest else ())
 

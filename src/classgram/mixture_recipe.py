@@ -97,7 +97,7 @@ def make_plan(training: "Training", seed: int = 0) -> Plan:
     small = training.counts.tokens < SMALL_TEXT
     orders = (order, *(lower for lower in LOWER_ORDERS if small and lower < order))
     large = training.counts.tokens > LARGE_TEXT
-    shares = SHARES
+    shares: tuple[int, ...] = SHARES
     if large:
         shares = HUGE_SHARES if training.counts.tokens > HUGE_TEXT else LARGE_SHARES
     types = training.types
