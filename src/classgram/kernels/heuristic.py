@@ -53,12 +53,18 @@ class Candidates(NamedTuple):
 
 @lean_kernel
 def insert_ranked(ranked: IntArray, counts: LongArray, length: int, place: tuple[int, int, int]) -> int:
-    """Put (number, count, second count) into a list sorted by falling counts; give its new length."""
+    """Put (number, count, second count) into a sorted list; give its new length.
+
+    The order is by falling counts, then by falling second counts, then by rising numbers.
+    """
     number, count, second = place
     i = length
-    while i > 0 and (
-        counts[2 * i - 2] < count or (counts[2 * i - 2] == count and counts[2 * i - 1] < second)
-    ):
+    while i > 0:
+        above, beside = counts[2 * i - 2], counts[2 * i - 1]
+        if above > count or (above == count and beside > second):
+            break
+        if above == count and beside == second and ranked[i - 1] < number:
+            break
         i -= 1
     if i == ranked.size:
         return length
@@ -192,11 +198,12 @@ def run_heuristic(
         if move_if_better(problem, mirror, criterion, scratch, rule, proposal):
             moved += 1
             candidates.moves[0] += 1
-            renew_list(problem.table, problem.tied, candidates, own, counts)
-            renew_list(problem.table, problem.tied, candidates, target, counts)
+            # The totals first: they decide between equal counts in the lists.
             if problem.tied > 0:
                 for side in range(2):
                     for c in (own, target):
                         key = c + side * problem.tied
                         candidates.opposite_totals[key] = problem.table.totals[1 - side, c]
+            renew_list(problem.table, problem.tied, candidates, own, counts)
+            renew_list(problem.table, problem.tied, candidates, target, counts)
     return moved
