@@ -15,7 +15,7 @@ from classgram.kernels import frozen
 from classgram.language_model import Floats, LanguageModel, Lengths, ModelFiles, State, component_from_files
 from classgram.ngram_lm import NgramModel
 from classgram.sentences import Sentences
-from classgram.vocabulary import BOS, EOS, Vocabulary
+from classgram.vocabulary import BOS, EOS, UNK, Vocabulary
 from classgram.weights import bucket_weights, em_weights, weak_prior
 
 Int32s = npt.NDArray[np.int32]
@@ -275,11 +275,13 @@ class Trial(NamedTuple):
 
     components: Sequence[LanguageModel]
     sentences: Sentences
+    count_unknown: bool = True
+    """Whether unknown words count, which models of a text without any know nothing of."""
 
 
 def make_buckets(trial: Trial) -> Buckets | None:
     """Buckets of about equally many held-out events for each context length, if there are enough."""
-    components, sentences = trial
+    components, sentences = trial.components, trial.sentences
     guides = [number for number, model in enumerate(components) if isinstance(model, NgramModel)]
     if not guides or len(components) == 1:
         return None
@@ -337,7 +339,7 @@ def mix_by_trials(
 
 def check_trial(trial: Trial) -> None:
     """Refuse models that cannot be mixed, and held-out text that tells nothing."""
-    components, sentences = trial
+    components, sentences = trial.components, trial.sentences
     if not components:
         raise InputError("a mixture needs at least one model")
     vocabulary = components[0].vocabulary
@@ -352,9 +354,11 @@ def check_trial(trial: Trial) -> None:
 def trial_probabilities(
     trial: Trial, windows: Sequence[int] = (), buckets: Buckets | None = None
 ) -> tuple[Floats, Int64s]:
-    """The probability of every held-out event by every model and cache, and its bucket."""
-    components, sentences = trial
+    """The probability of every held-out event that counts by every model and cache, and its bucket."""
+    components, sentences = trial.components, trial.sentences
     logs, of_event = component_logs(components, buckets, sentences)
     size = len(components[0].vocabulary)
     cached = cache_probabilities(np.empty(0, np.int32), sentences.ids, windows, size)
-    return np.concatenate([np.exp(logs), np.maximum(cached, 0.0)], axis=1), of_event
+    counted = (sentences.ids != UNK) | trial.count_unknown
+    probabilities = np.concatenate([np.exp(logs), np.maximum(cached, 0.0)], axis=1)
+    return probabilities[counted], of_event[counted]

@@ -125,6 +125,11 @@ class Training:
         """The number of different words seen, </s> left out."""
         return int(np.count_nonzero(self.counts.levels[0].counts)) - 1
 
+    @property
+    def knows_unknown(self) -> bool:
+        """Whether the text holds <unk>: else nothing is known of how likely unknown words are."""
+        return bool(self.counts.levels[0].counts[UNK])
+
 
 def train_mixture(
     training: Training,
@@ -142,13 +147,14 @@ def train_mixture(
     plan = make_plan(training, classes.seed)
     note(f"components: {plan.describe()}")
     if held_out is not None:
-        return finish([Trial(train_components(training, plan, classes), held_out)], options, plan)
+        trial = Trial(train_components(training, plan, classes), held_out, training.knows_unknown)
+        return finish([trial], options, plan)
     if training.sentences is None:
         raise InputError("a mixture of counts needs held-out text to find its weights; give --valid")
     # Classes found quickly are good enough to find the weights.
     quick = replace(classes, effort="low")
     trials = [
-        Trial(train_components(part, plan, quick), cut)
+        Trial(train_components(part, plan, quick), cut, training.knows_unknown)
         for part, cut in cut_parts(training, training.sentences)
     ]
     components = train_components(training, plan, classes)
@@ -236,7 +242,7 @@ def cluster(counts: NgramCounts, clustering: tuple[int, int], options: TrainClas
 def finish(trials: Sequence[Trial], options: MixtureOptions, plan: Plan) -> MixtureModel:
     """Mix the components, or the few best of them, and say what was chosen."""
     kept = choose_few(trials) if options.fast else list(range(len(trials[0].components)))
-    chosen = [Trial([components[index] for index in kept], cut) for components, cut in trials]
+    chosen = [one._replace(components=[one.components[index] for index in kept]) for one in trials]
     model = mix_by_trials(chosen, WINDOWS if options.cache else ())
     return replace(model, info={**model.info, "chosen": plan.describe(), "kept": kept})
 
