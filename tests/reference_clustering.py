@@ -88,3 +88,79 @@ def adjusted_rand(one: Sequence[int], two: Sequence[int]) -> float:
     expected = first * second / pairs_of({0: len(one)})
     highest = (first + second) / 2
     return 1.0 if highest == expected else (joint - expected) / (highest - expected)
+
+
+class NaiveHeuristic:
+    """The heuristic for tied classes under maximum likelihood, step by step as it is defined."""
+
+    def __init__(
+        self, pairs: Pairs, classes: list[int], candidates: int, options: tuple[int, int, int]
+    ) -> None:
+        self.pairs, self.classes, self.candidates = pairs, classes, candidates
+        self.targets, self.neighbours, self.renew = options
+        self.lists: dict[int, list[list[int]]] = {}
+        self.moves = self.renew
+
+    def ranked(self, counts: Mapping[int, int], totals: Mapping[int, int]) -> list[int]:
+        """The most frequent classes; ties by larger class, then lower number."""
+        seen = [g for g in counts if counts[g] > 0]
+        return sorted(seen, key=lambda g: (-counts[g], -totals[g], g))[: self.neighbours]
+
+    def neighbour_lists(self, members: Sequence[int], skip: int = -1) -> list[list[int]]:
+        """The lists of classes before and after some words, without an element's pairs with itself."""
+        before: Counter[int] = Counter()
+        after: Counter[int] = Counter()
+        for (one, two), count in self.pairs.items():
+            if (one, two) == (skip, skip):
+                continue
+            if two in members:
+                before[self.classes[one]] += count
+            if one in members:
+                after[self.classes[two]] += count
+        table = class_pairs(self.pairs, self.classes, self.classes)
+        return [self.ranked(before, side_totals(table, 0)), self.ranked(after, side_totals(table, 1))]
+
+    def members(self, number: int) -> list[int]:
+        return [w for w, c in enumerate(self.classes) if c == number]
+
+    def sweep(self, order: Sequence[int], threshold: float) -> int:
+        """One sweep; the number of moves."""
+        moved = 0
+        for word in order:
+            if self.moves >= self.renew:
+                self.moves = 0
+                self.lists = {c: self.neighbour_lists(self.members(c)) for c in range(self.candidates)}
+            own = self.classes[word]
+            target = self.best(word, threshold)
+            if target != own:
+                self.classes[word] = target
+                for c in (own, target):
+                    self.lists[c] = self.neighbour_lists(self.members(c))
+                moved += 1
+                self.moves += 1
+        return moved
+
+    def best(self, word: int, threshold: float) -> int:
+        """The best of the classes that are tried."""
+        mine = self.neighbour_lists([word], skip=word)
+        table = class_pairs(self.pairs, self.classes, self.classes)
+        contexts, words = side_totals(table, 0), side_totals(table, 1)
+        size = {c: contexts[c] + words[c] for c in range(self.candidates)}
+        scores = {
+            c: sum(len(set(a) & set(b)) for a, b in zip(self.lists[c], mine, strict=True))
+            for c in range(self.candidates)
+            if size[c]
+        }
+        tried = sorted(scores, key=lambda c: (-scores[c], -size[c], c))[: self.targets]
+        tried += [c for c in range(self.candidates) if not size[c]][:1]
+        own = self.classes[word]
+        before = criterion(self.pairs, self.classes, self.classes, 0)
+        found, highest = own, threshold
+        for c in sorted(tried):
+            if c != own:
+                self.classes[word] = c
+                gain = criterion(self.pairs, self.classes, self.classes, 0) - before
+                self.classes[word] = own
+                if gain > highest + 1e-9:
+                    found, highest = c, gain
+        return found

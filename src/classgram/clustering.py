@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from classgram.candidates import make_candidates, selects_all
 from classgram.checkpoint import Checkpoints, check_maps, search_identity, state_arrays
 from classgram.class_number import choose_class_number
 from classgram.criteria import Criterion, LeavingOneOut, choose_criterion, estimated_discount
 from classgram.engine import Engine, LocalEngine
 from classgram.errors import InputError
-from classgram.kernels.proposals import NOISE_VALUES, ONCE, Rule
+from classgram.kernels.heuristic import Candidates, run_heuristic
+from classgram.kernels.proposals import NOISE_VALUES, ONCE, Rule, Scratch
 from classgram.ngrams import NgramCounts
 from classgram.options import ClusterOptions, RunOptions, SearchOptions
 from classgram.partition import Partition
@@ -58,7 +60,7 @@ class Sweep:
     F: float
     seconds: float
     kind: str
-    """whole, restless (only elements that came close to moving) or annealing."""
+    """whole, restless (only elements that came close to moving), annealing or heuristic."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Result:
     converged: bool
     """Whether a whole exact sweep found no better place for any element."""
     ended: str
-    """converged, sweeps, time limit or interrupted."""
+    """converged, heuristic (no selected class was better), sweeps, time limit or interrupted."""
     sweeps: tuple[Sweep, ...]
     tokens: int
     notes: tuple[str, ...] = ()
@@ -135,6 +137,9 @@ class Search:
     noise: npt.NDArray[np.float32] = field(default_factory=lambda: np.zeros(1, np.float32))
     best: tuple[float, tuple[npt.NDArray[np.int32], ...]] | None = None
     """The highest F so far and its classes, where F may fall on the way."""
+    candidates: list[Candidates] = field(default_factory=list)
+    """What the heuristic keeps for each side; none for the exact algorithm."""
+    _scratch: dict[int, Scratch] = field(default_factory=dict)
     _saved: float = field(default_factory=time.monotonic)
     _rate: float = 2000.0
 
@@ -148,7 +153,7 @@ class Search:
                         return "sweeps"
                     kind = self._next_kind()
                     if kind is None:
-                        return "converged"
+                        return "converged" if not self.candidates else "heuristic"
                     self._open_sweep(kind)
                 self._finish_sweep()
         except StopSearch as reason:
@@ -158,9 +163,11 @@ class Search:
 
     def _next_kind(self) -> str | None:
         """Give the kind of the next sweep, or None where the search has converged."""
+        last = self.sweeps[-1] if self.sweeps else None
+        if self.candidates:
+            return None if last is not None and last.moved == 0 else "heuristic"
         if len(self.sweeps) < ANNEALING_SWEEPS[self.options.effort]:
             return "annealing"
-        last = self.sweeps[-1] if self.sweeps else None
         if last is None or last.kind == "annealing":
             return "whole"
         if last.kind == "whole":
@@ -173,7 +180,7 @@ class Search:
     @property
     def fast(self) -> bool:
         """Whether sweeps over restless elements come between whole ones: not in the plain algorithm."""
-        return self.batch > 1 and self.options.sweeps is None
+        return self.batch > 1 and self.options.sweeps is None and not self.options.heuristic
 
     def _better_discount(self) -> bool:
         """Estimate the discount again, and say whether F rises with it."""
@@ -245,12 +252,34 @@ class Search:
         rounds = max(int(self._rate * CHUNK_SECONDS) // self.batch, 1)
         first = cursor["position"]
         part = elements[first : first + rounds * self.batch]
-        cursor["moved"] += self.engine.rounds(self.state, cursor["side"], part, self._rule())
+        cursor["moved"] += self._work(cursor["side"], part)
         # Advanced at once after the work, so that Ctrl-C finds state and cursor in step.
         cursor["position"] = first + part.size
         seconds = time.perf_counter() - started
         cursor["seconds"] += seconds
         self._rate = part.size / max(seconds, 1e-6)
+
+    def _work(self, number: int, elements: npt.NDArray[np.int32]) -> int:
+        """Find better classes for some elements of a side; give how many moved."""
+        if not self.candidates:
+            return self.engine.rounds(self.state, number, elements, self._rule())
+        side = self.state.sides[number]
+        if number not in self._scratch:
+            # Lists of ranked counts share the room for rows, two numbers an entry.
+            scratch = side.scratch()
+            room = 2 * max(self.options.targets + 2, self.options.neighbours) + 8
+            self._scratch[number] = scratch._replace(rows=np.zeros(room, np.int64))
+        return int(
+            run_heuristic(
+                side.problem,
+                side.mirror,
+                (self.state.terms, self.state.ready),
+                self._scratch[number],
+                elements,
+                self.candidates[number],
+                self._rule(),
+            )
+        )
 
     def _rule(self) -> Rule:
         """Give the rule of the open sweep."""
@@ -294,6 +323,9 @@ class Search:
         arrays = state_arrays(self.state)
         for number, elements in enumerate(self.elements):
             arrays[f"elements-{number}"] = elements
+        for number, candidates in enumerate(self.candidates):
+            arrays[f"lists-{number}"] = candidates.lists
+            arrays[f"list-moves-{number}"] = candidates.moves
         if self.best is not None:
             arrays |= {f"best-{i}": classes for i, classes in enumerate(self.best[1])}
         cursor = {
@@ -308,6 +340,9 @@ class Search:
         """Go on from a checkpoint, whose classes the state has already."""
         for number, side in enumerate(self.state.sides):
             side.problem.slacks[:] = arrays[f"slacks-{number}"]
+        for number, candidates in enumerate(self.candidates):
+            candidates.lists[:] = arrays[f"lists-{number}"]
+            candidates.moves[:] = arrays[f"list-moves-{number}"]
         self.sweeps = [Sweep(*row) for row in cursor.pop("sweeps")]
         self.elements = [
             arrays[f"elements-{number}"]
@@ -413,6 +448,8 @@ def prepare(
     if ANNEALING_SWEEPS[options.effort]:
         noise = gumbel_noise(options.seed, max(s.problem.table.cells.shape[1] for s in state.sides))
     search = Search(task, options, state, engine, batch, checkpoints=checkpoints, noise=noise)
+    if options.heuristic and not selects_all(state, options):
+        search.candidates = [make_candidates(state, i, options) for i in range(len(state.sides))]
     if restored is not None:
         search.restore(*restored)
     return search, notes

@@ -14,7 +14,6 @@ from classgram.kernels.criterion import (
     SHORT_COUNTS,
     Ready,
     Terms,
-    fill_terms,
 )
 from classgram.options import ClusterOptions
 
@@ -107,17 +106,26 @@ def kernel_terms(criterion: Criterion, total: int) -> tuple[Terms, Ready]:
     # |f(N+n) - f(N)| is at most n (log(N+n) + 1), and below 4 n where leaving-one-out dips.
     largest = [level * (np.log(total + level) + 2.0) for level in range(1, LEVELS + 1)]
     steps = (np.maximum(largest, 6.0) / HALF_RANGE).astype(np.float32)
+    values = small_values(criterion.pair_shift)
+    quantised = np.empty((READY_COUNTS, LEVELS), np.int16)
+    for level in range(1, LEVELS + 1):
+        differences = values[level : level + READY_COUNTS] - values[:READY_COUNTS]
+        quantised[:, level - 1] = np.rint(differences / steps[level - 1])
+    # The last column stays 0: it stands for all larger counts, which the kernels add themselves.
+    middling = np.zeros((MIDDLE_LEVELS + 1, SHORT_COUNTS + 1), np.float32)
+    for amount in range(LEVELS + 1, MIDDLE_LEVELS + 1):
+        middling[amount, :-1] = values[amount : amount + SHORT_COUNTS] - values[:SHORT_COUNTS]
     terms = Terms(
-        np.zeros(VALUES),
-        np.zeros(VALUES),
+        values,
+        small_values(criterion.total_shift),
         criterion.pair_shift,
         criterion.total_shift,
         criterion.discount,
     )
-    ready = Ready(
-        steps,
-        np.zeros((READY_COUNTS, LEVELS), np.int16),
-        np.zeros((MIDDLE_LEVELS + 1, SHORT_COUNTS + 1), np.float32),
-    )
-    fill_terms(terms, ready)
-    return terms, ready
+    return terms, Ready(steps, quantised, middling)
+
+
+def small_values(shift: float) -> npt.NDArray[np.float64]:
+    """Give n log(n - shift) for small n, 0 for n < 2."""
+    counts = np.arange(2, VALUES, dtype=np.float64)
+    return np.concatenate([np.zeros(2), counts * np.log(counts - shift)])

@@ -221,7 +221,7 @@ def train_components(training: Training, plan: Plan, options: TrainClassesOption
         word_models = [pool.submit(train_kneser_ney, counts, one) for one in plan.orders]
         # The largest first, so that no thread is left with a long one at the end.
         by_size = sorted(range(len(plan.clusterings)), key=lambda index: -plan.clusterings[index][0])
-        found = {index: pool.submit(cluster, counts, plan.clusterings[index], options) for index in by_size}
+        found = {index: pool.submit(cluster, counts, plan, index, options) for index in by_size}
         classes = [found[index].result() for index in range(len(plan.clusterings))]
         jobs: list[Future[Any]] = [pool.submit(train_class_ngrams, counts, one, order) for one in classes]
         if sentences is not None:
@@ -231,10 +231,14 @@ def train_components(training: Training, plan: Plan, options: TrainClassesOption
         return [job.result() for job in (*word_models, *jobs)]
 
 
-def cluster(counts: NgramCounts, clustering: tuple[int, int], options: TrainClassesOptions) -> Int32s:
+def cluster(counts: NgramCounts, plan: Plan, index: int, options: TrainClassesOptions) -> Int32s:
     """One clustering of the words."""
-    classes, seed = clustering
-    search = SearchOptions(seed=seed, sweeps=options.sweeps, effort=options.effort or "normal")
+    classes, seed = plan.clusterings[index]
+    effort = options.effort or "normal"
+    # Without annealing only another start makes a second clustering of a size differ from the first.
+    again = effort == "low" and any(classes == number for number, _ in plan.clusterings[:index])
+    start = "random" if again else SearchOptions().start
+    search = SearchOptions(start=start, seed=seed, sweeps=options.sweeps, effort=effort)
     result = exchange(counts.up_to(2), ClusterOptions(classes=classes), search, RunOptions(threads=1))
     return result.partition.words
 

@@ -139,7 +139,7 @@ def save_result(result: "Result", output: Path | None, checkpoint: Path | None, 
         write_class_file(result.partition, output)
     else:
         result.save(output)
-    if checkpoint is not None and result.ended in ("converged", "sweeps", "annealing"):
+    if checkpoint is not None and result.ended in ("converged", "heuristic", "sweeps", "annealing"):
         shutil.rmtree(checkpoint, ignore_errors=True)
 
 

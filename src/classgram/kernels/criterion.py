@@ -118,19 +118,3 @@ def approximate_difference(n: np.float32, amount: np.float32, shift: np.float32)
     kept = n if several else np.float32(0)
     moved = amount if several else n + amount
     return moved * log_y + kept * ratio
-
-
-@lean_kernel
-def fill_terms(terms: Terms, ready: Ready) -> None:
-    """Fill the tables of values and differences; the arrays come zeroed, the steps given."""
-    values, shift = terms.pair_values, terms.pair_shift
-    for n in range(2, values.size):
-        values[n] = n * np.log(n - shift)
-        terms.total_values[n] = n * np.log(n - terms.total_shift)
-    for count in range(ready.quantised.shape[0]):
-        for level in range(LEVELS):
-            exact = difference(values, shift, count, level + 1)
-            ready.quantised[count, level] = round(exact / ready.steps[level])
-    for amount in range(LEVELS + 1, MIDDLE_LEVELS + 1):
-        for count in range(SHORT_COUNTS):
-            ready.middling[amount, count] = difference(values, shift, count, amount)

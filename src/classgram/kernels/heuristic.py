@@ -1,0 +1,202 @@
+"""The paper's heuristic (section 4): only classes with similar neighbours are tried.
+
+Every class keeps a list of the h opposite classes that it occurs with most; an element's list is
+compared with all of them, and the t classes with the most common entries are tried exactly.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classgram.kernels import inlined, lean_kernel
+from classgram.kernels.class_table import ClassTable
+from classgram.kernels.criterion import Ready, Terms
+from classgram.kernels.exchange import move_if_better
+from classgram.kernels.proposals import (
+    Classes,
+    Problem,
+    Profile,
+    Rule,
+    Scratch,
+    build_profile,
+    clear_weights,
+    gain_of,
+    may_join,
+    may_leave,
+    value_in_own,
+)
+
+IntArray = NDArray[np.int32]
+LongArray = NDArray[np.int64]
+
+
+class Candidates(NamedTuple):
+    """What the heuristic keeps: data beside the problem that it serves."""
+
+    lists: IntArray
+    """The most frequent neighbours of each class, indexed [class, part, rank]; -1 where there are
+    fewer. Tied classes have two parts: classes before, and classes after."""
+    moves: LongArray
+    """Moves since all lists were renewed."""
+    targets: IntArray
+    """Room for the classes to be tried: t of them, the present one, and an empty one."""
+    marks: IntArray
+    """Which opposite classes (rows of the table) are on the element's list; zero between elements."""
+    ranked: IntArray
+    """Room for one list."""
+    opposite_totals: LongArray
+    """N of each opposite class, which decides between equal counts."""
+    renew: int
+    """Moves after which all lists are renewed (u)."""
+
+
+@lean_kernel
+def insert_ranked(ranked: IntArray, counts: LongArray, length: int, place: tuple[int, int, int]) -> int:
+    """Put (number, count, second count) into a list sorted by falling counts; give its new length."""
+    number, count, second = place
+    i = length
+    while i > 0 and (
+        counts[2 * i - 2] < count or (counts[2 * i - 2] == count and counts[2 * i - 1] < second)
+    ):
+        i -= 1
+    if i == ranked.size:
+        return length
+    last = min(length, ranked.size - 1)
+    for j in range(last, i, -1):
+        ranked[j] = ranked[j - 1]
+        counts[2 * j], counts[2 * j + 1] = counts[2 * j - 2], counts[2 * j - 1]
+    ranked[i] = number
+    counts[2 * i], counts[2 * i + 1] = count, second
+    return last + 1
+
+
+@lean_kernel
+def renew_list(table: ClassTable, tied: int, candidates: Candidates, number: int, counts: LongArray) -> None:
+    """Make the lists of one class anew; equal counts by larger class, then lower number."""
+    cells, totals = table.cells, candidates.opposite_totals
+    parts = candidates.lists.shape[1]
+    size = tied if tied > 0 else cells.shape[0]
+    for part in range(parts):
+        ranked = candidates.lists[number, part]
+        length = 0
+        for g in range(size):
+            if tied == 0:
+                count = cells[g, number]
+            elif part == 0:
+                # N(g, number) stands in the class's own row: no jumps through memory.
+                count = cells[number + tied, g]
+            else:
+                count = cells[number, g]
+            if count > 0:
+                key = g + part * tied
+                length = insert_ranked(ranked, counts, length, (key, count, totals[key]))
+        for rank in range(length, ranked.size):
+            ranked[rank] = -1
+
+
+@inlined
+def mark_neighbours(candidates: Candidates, profile: Profile, counts: LongArray, sign: int) -> None:
+    """Mark the element's own most frequent neighbours (sign 1), or take the marks away (0)."""
+    for part in range(candidates.lists.shape[1]):
+        ranked = candidates.ranked
+        length = 0
+        for i in range(profile.length):
+            key = profile.keys[i]
+            if profile.tied == 0 or (key >= profile.tied) == (part == 1):
+                place = (key, profile.amounts[i], candidates.opposite_totals[key])
+                length = insert_ranked(ranked, counts, length, place)
+        for rank in range(length):
+            candidates.marks[ranked[rank]] = sign
+
+
+@inlined
+def select_targets(problem: Problem, candidates: Candidates, own: int, counts: LongArray) -> int:
+    """Choose the classes to be tried; give their number."""
+    lists, marks, totals = candidates.lists, candidates.marks, problem.table.totals
+    best = candidates.targets[: candidates.targets.size - 2]
+    length = 0
+    empty = -1
+    for c in range(problem.candidates):
+        total = totals[0, c] + (totals[1, c] if totals.shape[0] > 1 else 0)
+        if total == 0:
+            empty = c if empty < 0 else empty
+            continue
+        score = 0
+        for part in range(lists.shape[1]):
+            for rank in range(lists.shape[2]):
+                key = lists[c, part, rank]
+                if key < 0:
+                    break
+                score += marks[key]
+        length = insert_ranked(best, counts, length, (c, score, total))
+    if empty >= 0:
+        candidates.targets[length] = empty
+        length += 1
+    return length
+
+
+@inlined
+def best_target(
+    problem: Problem,
+    terms: Terms,
+    scratch: Scratch,
+    candidates: Candidates,
+    rule: Rule,
+    element: int,
+) -> int:
+    """Give the best of the selected classes, the present one unless another gains enough."""
+    totals, sizes = problem.table.totals, problem.sizes[element]
+    best = problem.classes[element]
+    if not may_leave(totals, sizes, best, terms.discount):
+        return best  # type: ignore[no-any-return]
+    profile = build_profile(problem.events, scratch.slots, element, best, problem.tied)
+    mark_neighbours(candidates, profile, scratch.rows, 1)
+    length = select_targets(problem, candidates, best, scratch.rows)
+    mark_neighbours(candidates, profile, scratch.rows, 0)
+    own = value_in_own(problem.table.cells, terms.pair_values, terms.pair_shift, profile)
+    classes = Classes(problem.table.cells, totals, problem.numbers, problem.side)
+    present, highest = best, rule.threshold
+    for i in range(length):
+        c = candidates.targets[i]
+        if c != present and may_join(totals, sizes, c, terms.discount):
+            gain = gain_of(classes, terms, profile, sizes, own, c)
+            if gain > highest or (gain == highest and c < best and best != present):
+                best, highest = c, gain
+    clear_weights(profile)
+    return best  # type: ignore[no-any-return]
+
+
+@lean_kernel
+def run_heuristic(
+    problem: Problem,
+    mirror: ClassTable,
+    criterion: tuple[Terms, Ready],
+    scratch: Scratch,
+    elements: IntArray,
+    candidates: Candidates,
+    rule: Rule,
+) -> int:
+    """Move elements one by one to the best of the classes selected for each; give the moves."""
+    moved = 0
+    terms = criterion[0]
+    counts = scratch.rows
+    for i in range(elements.size):
+        if candidates.moves[0] >= candidates.renew:
+            candidates.moves[0] = 0
+            for c in range(problem.candidates):
+                renew_list(problem.table, problem.tied, candidates, c, counts)
+        own = problem.classes[elements[i]]
+        target = best_target(problem, terms, scratch, candidates, rule, elements[i])
+        proposal = (elements[i], target)
+        if move_if_better(problem, mirror, criterion, scratch, rule, proposal):
+            moved += 1
+            candidates.moves[0] += 1
+            renew_list(problem.table, problem.tied, candidates, own, counts)
+            renew_list(problem.table, problem.tied, candidates, target, counts)
+            if problem.tied > 0:
+                for side in range(2):
+                    for c in (own, target):
+                        key = c + side * problem.tied
+                        candidates.opposite_totals[key] = problem.table.totals[1 - side, c]
+    return moved
