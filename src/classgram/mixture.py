@@ -172,14 +172,17 @@ class MixtureModel(LanguageModel):
             component_from_files(folder, part, vocabulary, f"{prefix}{number}/")
             for number, part in enumerate(parts)
         )
-        windows = tuple(int(window) for window in config.get("windows", []))
+        windows, guide = config.get("windows", []), config.get("guide")
+        if not isinstance(windows, list) or not all(isinstance(one, int) and one > 0 for one in windows):
+            raise InputError(f"{folder.path}: config.json has no valid windows; make the model again")
+        if guide is not None and (not isinstance(guide, int) or not 0 <= guide < len(components)):
+            raise InputError(f"{folder.path}: config.json names no valid guide; make the model again")
         weights = folder.array(prefix + "weights", np.float64, 2)
-        guide = config.get("guide")
         buckets = Buckets(guide, folder.array(prefix + "edges", np.float64, 2)) if guide is not None else None
         info = {
             key: config[key] for key in ("recipe", "chosen", "kept", "notes", "held_out") if key in config
         }
-        model = cls(vocabulary, components, weights, buckets, windows, info)
+        model = cls(vocabulary, components, weights, buckets, tuple(windows), info)
         check_mixture(folder, model)
         return model
 
@@ -214,11 +217,12 @@ def check_mixture(folder: Folder, model: MixtureModel) -> None:
     whole = model.weights.shape == (rows, columns) and np.isfinite(model.weights).all()
     if not whole or (model.weights < 0).any() or not np.allclose(model.weights.sum(axis=1), 1.0):
         raise InputError(f"{folder.path}: weights.npy does not belong to this model; make it again")
-    if any(window < 1 for window in model.windows):
-        raise InputError(f"{folder.path}: config.json has no valid windows; make the model again")
+    # Where a cache has nothing to say the models have all the weight, so that they need some.
+    if not (model.weights[:, : len(model.components)].sum(axis=1) > 0).all():
+        raise InputError(f"{folder.path}: weights.npy gives the models no weight; make the model again")
     if model.buckets is None:
         return
-    guide = model.components[model.buckets.guide] if model.buckets.guide < len(model.components) else None
+    guide = model.components[model.buckets.guide]
     if not isinstance(guide, NgramModel) or guide.order != model.buckets.edges.shape[0]:
         raise InputError(f"{folder.path}: config.json names no valid guide; make the model again")
 
