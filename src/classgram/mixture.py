@@ -15,7 +15,7 @@ from classgram.kernels import frozen
 from classgram.language_model import Floats, LanguageModel, Lengths, ModelFiles, State, component_from_files
 from classgram.ngram_lm import NgramModel
 from classgram.sentences import Sentences
-from classgram.vocabulary import BOS, EOS, Vocabulary
+from classgram.vocabulary import BOS, EOS, UNK, Vocabulary
 from classgram.weights import bucket_weights, em_weights, weak_prior
 
 Int32s = npt.NDArray[np.int32]
@@ -172,14 +172,17 @@ class MixtureModel(LanguageModel):
             component_from_files(folder, part, vocabulary, f"{prefix}{number}/")
             for number, part in enumerate(parts)
         )
-        windows = tuple(int(window) for window in config.get("windows", []))
+        windows, guide = config.get("windows", []), config.get("guide")
+        if not isinstance(windows, list) or not all(isinstance(one, int) and one > 0 for one in windows):
+            raise InputError(f"{folder.path}: config.json has no valid windows; make the model again")
+        if guide is not None and (not isinstance(guide, int) or not 0 <= guide < len(components)):
+            raise InputError(f"{folder.path}: config.json names no valid guide; make the model again")
         weights = folder.array(prefix + "weights", np.float64, 2)
-        guide = config.get("guide")
         buckets = Buckets(guide, folder.array(prefix + "edges", np.float64, 2)) if guide is not None else None
         info = {
             key: config[key] for key in ("recipe", "chosen", "kept", "notes", "held_out") if key in config
         }
-        model = cls(vocabulary, components, weights, buckets, windows, info)
+        model = cls(vocabulary, components, weights, buckets, tuple(windows), info)
         check_mixture(folder, model)
         return model
 
@@ -214,11 +217,12 @@ def check_mixture(folder: Folder, model: MixtureModel) -> None:
     whole = model.weights.shape == (rows, columns) and np.isfinite(model.weights).all()
     if not whole or (model.weights < 0).any() or not np.allclose(model.weights.sum(axis=1), 1.0):
         raise InputError(f"{folder.path}: weights.npy does not belong to this model; make it again")
-    if any(window < 1 for window in model.windows):
-        raise InputError(f"{folder.path}: config.json has no valid windows; make the model again")
+    # Where a cache has nothing to say the models have all the weight, so that they need some.
+    if not (model.weights[:, : len(model.components)].sum(axis=1) > 0).all():
+        raise InputError(f"{folder.path}: weights.npy gives the models no weight; make the model again")
     if model.buckets is None:
         return
-    guide = model.components[model.buckets.guide] if model.buckets.guide < len(model.components) else None
+    guide = model.components[model.buckets.guide]
     if not isinstance(guide, NgramModel) or guide.order != model.buckets.edges.shape[0]:
         raise InputError(f"{folder.path}: config.json names no valid guide; make the model again")
 
@@ -275,11 +279,13 @@ class Trial(NamedTuple):
 
     components: Sequence[LanguageModel]
     sentences: Sentences
+    count_unknown: bool = True
+    """Whether unknown words count, which models of a text without any know nothing of."""
 
 
 def make_buckets(trial: Trial) -> Buckets | None:
     """Buckets of about equally many held-out events for each context length, if there are enough."""
-    components, sentences = trial
+    components, sentences = trial.components, trial.sentences
     guides = [number for number, model in enumerate(components) if isinstance(model, NgramModel)]
     if not guides or len(components) == 1:
         return None
@@ -337,7 +343,7 @@ def mix_by_trials(
 
 def check_trial(trial: Trial) -> None:
     """Refuse models that cannot be mixed, and held-out text that tells nothing."""
-    components, sentences = trial
+    components, sentences = trial.components, trial.sentences
     if not components:
         raise InputError("a mixture needs at least one model")
     vocabulary = components[0].vocabulary
@@ -352,9 +358,11 @@ def check_trial(trial: Trial) -> None:
 def trial_probabilities(
     trial: Trial, windows: Sequence[int] = (), buckets: Buckets | None = None
 ) -> tuple[Floats, Int64s]:
-    """The probability of every held-out event by every model and cache, and its bucket."""
-    components, sentences = trial
+    """The probability of every held-out event that counts by every model and cache, and its bucket."""
+    components, sentences = trial.components, trial.sentences
     logs, of_event = component_logs(components, buckets, sentences)
     size = len(components[0].vocabulary)
     cached = cache_probabilities(np.empty(0, np.int32), sentences.ids, windows, size)
-    return np.concatenate([np.exp(logs), np.maximum(cached, 0.0)], axis=1), of_event
+    counted = (sentences.ids != UNK) | trial.count_unknown
+    probabilities = np.concatenate([np.exp(logs), np.maximum(cached, 0.0)], axis=1)
+    return probabilities[counted], of_event[counted]

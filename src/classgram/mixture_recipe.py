@@ -125,6 +125,11 @@ class Training:
         """The number of different words seen, </s> left out."""
         return int(np.count_nonzero(self.counts.levels[0].counts)) - 1
 
+    @property
+    def knows_unknown(self) -> bool:
+        """Whether the text holds <unk>: else nothing is known of how likely unknown words are."""
+        return bool(self.counts.levels[0].counts[UNK])
+
 
 def train_mixture(
     training: Training,
@@ -142,13 +147,14 @@ def train_mixture(
     plan = make_plan(training, classes.seed)
     note(f"components: {plan.describe()}")
     if held_out is not None:
-        return finish([Trial(train_components(training, plan, classes), held_out)], options, plan)
+        trial = Trial(train_components(training, plan, classes), held_out, training.knows_unknown)
+        return finish([trial], options, plan)
     if training.sentences is None:
         raise InputError("a mixture of counts needs held-out text to find its weights; give --valid")
     # Classes found quickly are good enough to find the weights.
     quick = replace(classes, effort="low")
     trials = [
-        Trial(train_components(part, plan, quick), cut)
+        Trial(train_components(part, plan, quick), cut, training.knows_unknown)
         for part, cut in cut_parts(training, training.sentences)
     ]
     components = train_components(training, plan, classes)
@@ -215,7 +221,7 @@ def train_components(training: Training, plan: Plan, options: TrainClassesOption
         word_models = [pool.submit(train_kneser_ney, counts, one) for one in plan.orders]
         # The largest first, so that no thread is left with a long one at the end.
         by_size = sorted(range(len(plan.clusterings)), key=lambda index: -plan.clusterings[index][0])
-        found = {index: pool.submit(cluster, counts, plan.clusterings[index], options) for index in by_size}
+        found = {index: pool.submit(cluster, counts, plan, index, options) for index in by_size}
         classes = [found[index].result() for index in range(len(plan.clusterings))]
         jobs: list[Future[Any]] = [pool.submit(train_class_ngrams, counts, one, order) for one in classes]
         if sentences is not None:
@@ -225,10 +231,14 @@ def train_components(training: Training, plan: Plan, options: TrainClassesOption
         return [job.result() for job in (*word_models, *jobs)]
 
 
-def cluster(counts: NgramCounts, clustering: tuple[int, int], options: TrainClassesOptions) -> Int32s:
+def cluster(counts: NgramCounts, plan: Plan, index: int, options: TrainClassesOptions) -> Int32s:
     """One clustering of the words."""
-    classes, seed = clustering
-    search = SearchOptions(seed=seed, sweeps=options.sweeps, effort=options.effort or "normal")
+    classes, seed = plan.clusterings[index]
+    effort = options.effort or "normal"
+    # Without annealing only another start makes a second clustering of a size differ from the first.
+    again = effort == "low" and any(classes == number for number, _ in plan.clusterings[:index])
+    start = "random" if again else SearchOptions().start
+    search = SearchOptions(start=start, seed=seed, sweeps=options.sweeps, effort=effort)
     result = exchange(counts.up_to(2), ClusterOptions(classes=classes), search, RunOptions(threads=1))
     return result.partition.words
 
@@ -236,7 +246,7 @@ def cluster(counts: NgramCounts, clustering: tuple[int, int], options: TrainClas
 def finish(trials: Sequence[Trial], options: MixtureOptions, plan: Plan) -> MixtureModel:
     """Mix the components, or the few best of them, and say what was chosen."""
     kept = choose_few(trials) if options.fast else list(range(len(trials[0].components)))
-    chosen = [Trial([components[index] for index in kept], cut) for components, cut in trials]
+    chosen = [one._replace(components=[one.components[index] for index in kept]) for one in trials]
     model = mix_by_trials(chosen, WINDOWS if options.cache else ())
     return replace(model, info={**model.info, "chosen": plan.describe(), "kept": kept})
 
