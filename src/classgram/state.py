@@ -55,7 +55,7 @@ class Side:
             slots=Slots(np.zeros(rows, np.int32), np.zeros(rows, amounts), np.zeros(rows, amounts)),
             rows=np.zeros(rows + 8, np.int64),
             scores=np.zeros(width, np.float32),
-            packed=np.zeros(width, np.int32),
+            packed=np.zeros(width, np.int16),
             once=np.zeros(width, np.int32),
             seen=np.zeros(width, np.int32),
             total_row=np.zeros(width, np.float32),

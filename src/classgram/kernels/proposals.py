@@ -31,7 +31,7 @@ SingleArray = NDArray[np.float32]
 ONCE, SEEN, KINDS = 0, 1, 2
 """Places in the running numbers: n1, n+, and from KINDS on the classes with N > 0 on each side."""
 
-FLUSH = 16384
+FLUSH = 120
 """Rows after which the packed counters are unpacked, long before they could overflow."""
 
 PROPOSE, APPLY = 0, -1
@@ -80,8 +80,8 @@ class Scratch(NamedTuple):
     rows: LongArray
     """Rows of differences to be added."""
     scores: SingleArray
-    packed: IntArray
-    """Newly seen pairs (times 65536) plus the change of the pairs seen once, for each candidate."""
+    packed: NDArray[np.int16]
+    """Newly seen pairs (times 256) plus the change of the pairs seen once, for each candidate."""
     once: IntArray
     seen: IntArray
     total_row: SingleArray
@@ -440,32 +440,62 @@ def add_cut_counts(cells: IntArray, terms: Terms, picked: LongArray, scores: Sin
                 scores[c] += np.float32(difference(terms.pair_values, terms.pair_shift, counts[c], amount))
 
 
-@inlined
-def count_seen(short: NDArray[np.uint16], profile: Profile, scratch: Scratch) -> None:
-    """Count, for each candidate, the pairs that would be newly seen and the change of n1."""
-    packed = scratch.packed
-    for c in range(packed.size):
-        scratch.once[c] = 0
-        scratch.seen[c] = 0
-    for i in range(profile.length):
-        counts = short[profile.keys[i]]
-        first = np.int32(65537 if profile.amounts[i] == 1 else 65536)
-        for c in range(packed.size):
-            packed[c] += (first if counts[c] == 0 else np.int32(0)) - (
-                np.int32(1) if counts[c] == 1 else np.int32(0)
-            )
-        if i % FLUSH == FLUSH - 1:
-            unpack_seen(packed, scratch.once, scratch.seen)
+@lean_kernel
+def count_seen_rows(short: NDArray[np.uint16], keys: LongArray, packed: NDArray[np.int16]) -> None:
+    """Count the zeros (times 256) less the ones of four rows."""
+    a, b, c, d = short[keys[0]], short[keys[1]], short[keys[2]], short[keys[3]]
+    none, one, new = np.int16(0), np.int16(1), np.int16(256)
+    for j in range(packed.size):
+        first = np.int16((new if a[j] == 0 else none) - (one if a[j] == 1 else none))
+        second = np.int16((new if b[j] == 0 else none) - (one if b[j] == 1 else none))
+        third = np.int16((new if c[j] == 0 else none) - (one if c[j] == 1 else none))
+        fourth = np.int16((new if d[j] == 0 else none) - (one if d[j] == 1 else none))
+        four = np.int16(np.int16(first + second) + np.int16(third + fourth))
+        packed[j] = np.int16(packed[j] + four)
 
 
 @lean_kernel
-def unpack_seen(packed: IntArray, once: IntArray, seen: IntArray) -> None:
-    """Move the packed counters into the two separate ones."""
+def count_seen_row(counts: NDArray[np.uint16], packed: NDArray[np.int16]) -> None:
+    """Count the same in one row."""
+    none, one, new = np.int16(0), np.int16(1), np.int16(256)
+    for j in range(packed.size):
+        change = np.int16((new if counts[j] == 0 else none) - (one if counts[j] == 1 else none))
+        packed[j] = np.int16(packed[j] + change)
+
+
+@lean_kernel
+def unpack_seen(packed: NDArray[np.int16], once: IntArray, seen: IntArray, single: bool) -> None:
+    """Move the packed counters into the two separate ones; single amounts make pairs seen once."""
+    gained = np.int32(1 if single else 0)
     for c in range(packed.size):
-        newly = (packed[c] + 32768) >> 16
+        newly = np.int32(np.int32(packed[c] + np.int32(128)) >> np.int32(8))
+        change = np.int32(packed[c] - np.int32(newly << np.int32(8)))
         seen[c] += newly
-        once[c] += packed[c] - (newly << 16)
-        packed[c] = 0
+        once[c] += np.int32(change + np.int32(gained * newly))
+        packed[c] = np.int16(0)
+
+
+@inlined
+def count_seen(short: NDArray[np.uint16], profile: Profile, scratch: Scratch) -> None:
+    """Count, for each candidate, the pairs that would be newly seen and the change of n1."""
+    packed, rows = scratch.packed, scratch.rows
+    for c in range(packed.size):
+        scratch.once[c] = 0
+        scratch.seen[c] = 0
+    for single in (True, False):
+        length = 0
+        for i in range(profile.length):
+            if (profile.amounts[i] == 1) == single:
+                rows[length] = profile.keys[i]
+                length += 1
+        whole = length // 4 * 4
+        for i in range(0, whole, 4):
+            count_seen_rows(short, rows[i:], packed)
+            if i % FLUSH == FLUSH - 4:
+                unpack_seen(packed, scratch.once, scratch.seen, single)
+        for i in range(whole, length):
+            count_seen_row(short[rows[i]], packed)
+        unpack_seen(packed, scratch.once, scratch.seen, single)
 
 
 class Corrections(NamedTuple):
@@ -473,7 +503,8 @@ class Corrections(NamedTuple):
 
     values: NDArray[np.float64]
     scores: SingleArray
-    packed: IntArray
+    once: IntArray
+    seen: IntArray
     shift: float
 
 
@@ -482,7 +513,10 @@ def correct(target: Corrections, place: int, count: int, amount: int, sign: int)
     """Add the term of a count that grows by an amount to a candidate's score, or take it away."""
     term = difference(target.values, target.shift, count, amount)
     target.scores[place] += np.float32(sign * term)
-    target.packed[place] += sign * seen_change(count, amount)
+    change = seen_change(count, amount)
+    newly = (change + 32768) >> 16
+    target.seen[place] += sign * newly
+    target.once[place] += sign * (change - (newly << 16))
 
 
 @inlined
@@ -524,7 +558,6 @@ def add_global_term(problem: Problem, discount: float, scratch: Scratch, element
     sizes, totals, numbers = problem.sizes[element], problem.table.totals, problem.numbers
     scores, logs = scratch.scores, scratch.logs
     more_once, more_seen = scratch.once, scratch.seen
-    unpack_seen(scratch.packed, more_once, more_seen)
     once, seen = numbers[ONCE] - own.once, numbers[SEEN] - own.seen
     own_class = problem.classes[element]
     classes = Classes(problem.table.cells, totals, numbers, problem.side)
@@ -536,19 +569,21 @@ def add_global_term(problem: Problem, discount: float, scratch: Scratch, element
         logs[k] = np.log(discount * max(seen + k - 1, 1) / max(pairs - seen - k + 1, 1))
     # Scores are small beside the term itself, so its present value is taken off first.
     now = global_term(discount, numbers[ONCE], numbers[SEEN], numbers[KINDS] * numbers[KINDS + 1])
+    empty = 0
     for c in range(problem.candidates):
-        after = (once + more_once[c]) * logs[more_seen[c]]
-        scores[c] += np.float32(after - now)
-        for side in range(totals.shape[0]):
-            if totals[side, c] == 0:
-                exact = global_term(
-                    discount,
-                    once + more_once[c],
-                    seen + more_seen[c],
-                    class_pairs(classes, sizes, own_class, c),
-                )
-                scores[c] += np.float32(exact - after)
-                break
+        scores[c] += np.float32((once + more_once[c]) * logs[more_seen[c]] - now)
+        empty += np.int64(totals[0, c] == 0) + np.int64(totals[totals.shape[0] - 1, c] == 0)
+    if empty == 0:
+        return
+    for c in range(problem.candidates):
+        if totals[0, c] == 0 or totals[totals.shape[0] - 1, c] == 0:
+            exact = global_term(
+                discount,
+                once + more_once[c],
+                seen + more_seen[c],
+                class_pairs(classes, sizes, own_class, c),
+            )
+            scores[c] += np.float32(exact - (once + more_once[c]) * logs[more_seen[c]])
 
 
 @lean_kernel
@@ -560,7 +595,8 @@ def highest_score(scores: SingleArray, candidates: int, bound: float) -> float:
     scale = np.float32(2.0**30 / bound)
     best = np.int32(-(2**31) + 1)
     for c in range(candidates):
-        best = max(best, np.int32(max(scores[c] * scale, np.float32(-2e9))))
+        scaled = min(max(scores[c] * scale, np.float32(-2e9)), np.float32(2e9))
+        best = max(best, np.int32(scaled))
     return (best + 1.0) / scale
 
 
@@ -577,11 +613,8 @@ def score_candidates(
     if terms.discount > 0.0:
         count_seen(problem.table.short, profile, scratch)
     if profile.tied > 0:
-        target = Corrections(terms.pair_values, scores, scratch.packed, terms.pair_shift)
+        target = Corrections(terms.pair_values, scores, scratch.once, scratch.seen, terms.pair_shift)
         correct_tied_scores(cells, problem.table.diagonal, profile, target, problem.candidates)
-        if terms.discount == 0.0:
-            for c in range(scores.size):
-                scratch.packed[c] = 0
     return error
 
 
@@ -625,13 +658,15 @@ def best_class(
     error = score_candidates(problem, terms, ready, scratch, profile)
     if terms.discount > 0.0:
         add_global_term(problem, terms.discount, scratch, element, own)
-        for c in range(problem.candidates):
-            if not may_join(totals, sizes, c, terms.discount):
-                scores[c] = IMPOSSIBLE
+        if sizes[0] == 1 or sizes[sizes.size - 1] == 1:
+            for c in range(problem.candidates):
+                if not may_join(totals, sizes, c, terms.discount):
+                    scores[c] = IMPOSSIBLE
     scores[best] = IMPOSSIBLE
     # Each addition in float32 errs by 2^-24 of a sum that is at most size (log N + 2).
     bound = 32.0 * (sizes[0] + sizes[sizes.size - 1] + 1) + abs(own.terms)
-    error += 6e-8 * (profile.length + 16) * bound
+    # The highest score is known to 2^-30 of the bound.
+    error += (6e-8 * (profile.length + 16) + 2e-9) * bound
     mine = own.terms + total_terms(totals, sizes, terms, best, True)
     top = highest_score(scores, problem.candidates, bound)
     cut = max(top - 2 * error, mine + rule.threshold - error)
