@@ -21,7 +21,7 @@ def measure(settings: Settings) -> Iterator[Figure]:
         return
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model"
-        train: list[str | Path] = ["train", path, "-o", model, "--order", "3"]
+        train: list[str | Path] = ["train", path, "-o", model, "--recipe", "kneser-ney", "--order", "3"]
         classgram(*train)
         seconds = best(settings.repeat, lambda: classgram(*train))
         yield Figure(AREA, "Kneser-Ney 3 of the novels, text to saved model", seconds, "s")

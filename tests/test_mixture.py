@@ -1,5 +1,6 @@
 """Mixtures: sums, round trips, weights found again, caches the same in batches and word by word."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +91,20 @@ def test_a_mixture_reads_back_the_same(
     assert np.array_equal(again.log_probabilities(sentences), mixture.log_probabilities(sentences))
     np.save(tmp_path / "model" / "weights.npy", mixture.weights[:, ::-1] * 2)
     with pytest.raises(InputError, match=r"weights\.npy"):
+        load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("windows", "x"), ("windows", [0]), ("guide", -1), ("guide", 9), ("guide", "0"), ("components", [])],
+)
+def test_a_damaged_mixture_is_refused(
+    counts: NgramCounts, models: list[LanguageModel], field: str, value: object, tmp_path: Path
+) -> None:
+    mix_models(models, held_out(counts), (5,)).save(tmp_path / "model")
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    (tmp_path / "model" / "config.json").write_text(json.dumps({**config, field: value}))
+    with pytest.raises(InputError, match="make the model again"):
         load(tmp_path / "model")
 
 

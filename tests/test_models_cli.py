@@ -195,7 +195,7 @@ def test_the_demo_compares_all_recipes(command: Run, texts: Path, monkeypatch: p
     code, out, _ = command("demo", "--json", "--quiet")
     result = json.loads(out)
     assert code == 0
-    assert len(result["models"]) == 6
+    assert len(result["models"]) == 7
     assert all(1 < row["perplexity_including_unknown"] < 100 for row in result["models"])
     code, out, _ = command("demo", "--quiet")
     assert "Kneser-Ney, order 5" in out

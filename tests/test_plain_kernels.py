@@ -7,7 +7,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-CHOSEN = "equal_a_counter or blocks_of or joint_events or contexts_are or naive_twin or borders"
+CHOSEN = (
+    "equal_a_counter or blocks_of or joint_events or contexts_are or naive_twin or borders or caches_equal"
+)
 """The tests that reach every kernel, on small texts."""
 
 
@@ -16,7 +18,7 @@ def test_kernels_agree_with_their_twins_in_plain_python() -> None:
     run = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore:overflow"),
-            *("tests/test_counts.py", "tests/test_text.py", "-k", CHOSEN),
+            *("tests/test_counts.py", "tests/test_text.py", "tests/test_mixture.py", "-k", CHOSEN),
         ],
         cwd=ROOT,
         env={**os.environ, "NUMBA_DISABLE_JIT": "1", "CLASSGRAM_EXAMPLES": "5", "PYTHONPATH": "src:."},

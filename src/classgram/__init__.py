@@ -14,12 +14,16 @@ if TYPE_CHECKING:
     from classgram.clustering import exchange as exchange
     from classgram.estimator import WordClasses as WordClasses
     from classgram.language_model import LanguageModel as LanguageModel
+    from classgram.mixture import MixtureModel as MixtureModel
+    from classgram.mixture import mix_models as mix_models
+    from classgram.mixture_recipe import train_mixture as train_mixture
     from classgram.model_files import load as load
     from classgram.ngrams import NgramCounts as NgramCounts
     from classgram.ngrams import count_ngrams as count_ngrams
     from classgram.options import ClusterOptions as ClusterOptions
     from classgram.options import CountOptions as CountOptions
     from classgram.options import GenerateOptions as GenerateOptions
+    from classgram.options import MixtureOptions as MixtureOptions
     from classgram.options import ModelOptions as ModelOptions
     from classgram.options import ReadOptions as ReadOptions
     from classgram.options import RunOptions as RunOptions
@@ -37,9 +41,13 @@ if TYPE_CHECKING:
 _HOMES = {
     "LanguageModel": "language_model",
     "load": "model_files",
+    "MixtureOptions": "options",
     "ModelOptions": "options",
     "GenerateOptions": "options",
     "train_model": "training",
+    "MixtureModel": "mixture",
+    "mix_models": "mixture",
+    "train_mixture": "mixture_recipe",
     "WordClasses": "estimator",
     "Result": "clustering",
     "exchange": "clustering",

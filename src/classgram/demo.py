@@ -1,6 +1,8 @@
 """The demo: counts, classes and language models of the demo text, compared on held-out sentences."""
 
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,9 +10,11 @@ import numpy as np
 from classgram.demo_text import demo_text
 from classgram.evaluation import evaluate
 from classgram.language_model import LanguageModel
-from classgram.ngrams import NgramCounts, count_ngrams
+from classgram.mixture_recipe import Training, train_mixture
+from classgram.ngrams import NgramCounts, count_sentences, read_sentences
 from classgram.options import (
     CountOptions,
+    MixtureOptions,
     ModelOptions,
     TextOptions,
     TrainClassesOptions,
@@ -33,6 +37,11 @@ RECIPES = {
     "classes, Kneser-Ney, order 5": ModelOptions("class", 5),
 }
 
+MIXTURE = "the mixture"
+
+STEPS = 3 + len(RECIPES)
+"""Counting, clustering, and every model."""
+
 
 def run_demo(report: Report = silent) -> dict[str, Any]:
     """Train every recipe on the demo text, and say how well each predicts the held-out sentences."""
@@ -40,16 +49,22 @@ def run_demo(report: Report = silent) -> dict[str, Any]:
     lines = demo_text().read_text(encoding="utf-8").splitlines()
     training = [line for number, line in enumerate(lines) if number % HELD_OUT]
     report(0, "counting")
-    counts = count_ngrams(
-        text_from_strings(training, options), CountOptions(5), VocabularyOptions(min_count=2)
-    )
+    text = text_from_strings(training, options)
+    vocabulary, sentences = read_sentences(text, VocabularyOptions(min_count=2))
+    counts = count_sentences(vocabulary, sentences, CountOptions(5))
     report(1, "clustering")
     partition = make_classes(counts, TrainClassesOptions())
+    whole = Training(counts, sentences)
+    quick = TrainClassesOptions(effort="low")
+    jobs: dict[str, Callable[[], LanguageModel]] = {
+        **{name: partial(train_model, counts, recipe, partition) for name, recipe in RECIPES.items()},
+        MIXTURE: partial(train_mixture, whole, None, MixtureOptions(), quick),
+    }
     models = []
-    for number, (name, recipe) in enumerate(RECIPES.items(), start=2):
+    for number, (name, job) in enumerate(jobs.items(), start=2):
         report(number, name)
         begun = time.perf_counter()
-        model = train_model(counts, recipe, partition)
+        model = job()
         models.append({"model": name, "seconds": time.perf_counter() - begun, **held_out(model, lines)})
     return {
         "tokens": counts.tokens,

@@ -1,7 +1,7 @@
 """Mixtures: several models in one, weighted by how well they predict held-out text."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, cast
 
@@ -15,8 +15,8 @@ from classgram.kernels import frozen
 from classgram.language_model import Floats, LanguageModel, Lengths, ModelFiles, State, component_from_files
 from classgram.ngram_lm import NgramModel
 from classgram.sentences import Sentences
-from classgram.vocabulary import BOS, EOS, Vocabulary
-from classgram.weights import bucket_weights, em_weights
+from classgram.vocabulary import BOS, EOS, UNK, Vocabulary
+from classgram.weights import bucket_weights, em_weights, weak_prior
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
@@ -104,6 +104,8 @@ class MixtureModel(LanguageModel):
         else:
             states = tuple(m.advance(one, word) for m, one in zip(self.components, states, strict=True))
         longest = max(self.windows, default=0)
+        if word == BOS:
+            return MixtureState(states, history)
         # One event more than the windows: it is the context of the first event in them.
         return MixtureState(states, (*history, word)[-longest - 1 :] if longest else ())
 
@@ -170,14 +172,17 @@ class MixtureModel(LanguageModel):
             component_from_files(folder, part, vocabulary, f"{prefix}{number}/")
             for number, part in enumerate(parts)
         )
-        windows = tuple(int(window) for window in config.get("windows", []))
+        windows, guide = config.get("windows", []), config.get("guide")
+        if not isinstance(windows, list) or not all(isinstance(one, int) and one > 0 for one in windows):
+            raise InputError(f"{folder.path}: config.json has no valid windows; make the model again")
+        if guide is not None and (not isinstance(guide, int) or not 0 <= guide < len(components)):
+            raise InputError(f"{folder.path}: config.json names no valid guide; make the model again")
         weights = folder.array(prefix + "weights", np.float64, 2)
-        guide = config.get("guide")
         buckets = Buckets(guide, folder.array(prefix + "edges", np.float64, 2)) if guide is not None else None
         info = {
             key: config[key] for key in ("recipe", "chosen", "kept", "notes", "held_out") if key in config
         }
-        model = cls(vocabulary, components, weights, buckets, windows, info)
+        model = cls(vocabulary, components, weights, buckets, tuple(windows), info)
         check_mixture(folder, model)
         return model
 
@@ -212,11 +217,12 @@ def check_mixture(folder: Folder, model: MixtureModel) -> None:
     whole = model.weights.shape == (rows, columns) and np.isfinite(model.weights).all()
     if not whole or (model.weights < 0).any() or not np.allclose(model.weights.sum(axis=1), 1.0):
         raise InputError(f"{folder.path}: weights.npy does not belong to this model; make it again")
-    if any(window < 1 for window in model.windows):
-        raise InputError(f"{folder.path}: config.json has no valid windows; make the model again")
+    # Where a cache has nothing to say the models have all the weight, so that they need some.
+    if not (model.weights[:, : len(model.components)].sum(axis=1) > 0).all():
+        raise InputError(f"{folder.path}: weights.npy gives the models no weight; make the model again")
     if model.buckets is None:
         return
-    guide = model.components[model.buckets.guide] if model.buckets.guide < len(model.components) else None
+    guide = model.components[model.buckets.guide]
     if not isinstance(guide, NgramModel) or guide.order != model.buckets.edges.shape[0]:
         raise InputError(f"{folder.path}: config.json names no valid guide; make the model again")
 
@@ -268,8 +274,18 @@ def find_buckets(guide: NgramModel, edges: Floats, contexts: Int64s) -> Int64s:
     return cast(Int64s, lengths * (edges.shape[1] + 1) + shares)
 
 
-def make_buckets(components: Sequence[LanguageModel], sentences: Sentences) -> Buckets | None:
+class Trial(NamedTuple):
+    """Models, and held-out sentences that none of them was trained on."""
+
+    components: Sequence[LanguageModel]
+    sentences: Sentences
+    count_unknown: bool = True
+    """Whether unknown words count, which models of a text without any know nothing of."""
+
+
+def make_buckets(trial: Trial) -> Buckets | None:
     """Buckets of about equally many held-out events for each context length, if there are enough."""
+    components, sentences = trial.components, trial.sentences
     guides = [number for number, model in enumerate(components) if isinstance(model, NgramModel)]
     if not guides or len(components) == 1:
         return None
@@ -281,7 +297,7 @@ def make_buckets(components: Sequence[LanguageModel], sentences: Sentences) -> B
     for length in range(guide.order):
         if (lengths == length).any():
             edges[length] = np.quantile(backoffs[lengths == length], np.arange(1, SHARES) / SHARES)
-    return Buckets(guides[0], edges)
+    return Buckets(guides[0], frozen(edges))
 
 
 def mix_models(
@@ -291,6 +307,43 @@ def mix_models(
     by_context: bool = True,
 ) -> MixtureModel:
     """Mix models of one vocabulary with the weights that held-out sentences ask for."""
+    return mix_by_trials([Trial(components, sentences)], windows, by_context)
+
+
+def mix_by_trials(
+    trials: Sequence[Trial], windows: Sequence[int] = (), by_context: bool = True
+) -> MixtureModel:
+    """Mix the models of the first trial with the weights that all trials together ask for."""
+    for trial in trials:
+        check_trial(trial)
+    components = trials[0].components
+    vocabulary = components[0].vocabulary
+    # The edges of buckets are those of one guide, so that several trials have none.
+    buckets = make_buckets(trials[0]) if by_context and len(trials) == 1 else None
+    found = [trial_probabilities(trial, windows, buckets) for trial in trials]
+    probabilities, of_event = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    if buckets:
+        weights = bucket_weights(probabilities, of_event, buckets.number)
+    else:
+        weights = em_weights(probabilities, *weak_prior(probabilities.shape[1]))[None]
+    held_out = {
+        "sentences": sum(len(trial.sentences) for trial in trials),
+        "events": sum(trial.sentences.tokens for trial in trials),
+    }
+    return MixtureModel(
+        vocabulary,
+        tuple(components),
+        frozen(weights),
+        buckets,
+        tuple(windows),
+        {"recipe": "mixture", "held_out": held_out},
+        components[0].word_counts,
+    )
+
+
+def check_trial(trial: Trial) -> None:
+    """Refuse models that cannot be mixed, and held-out text that tells nothing."""
+    components, sentences = trial.components, trial.sentences
     if not components:
         raise InputError("a mixture needs at least one model")
     vocabulary = components[0].vocabulary
@@ -300,38 +353,16 @@ def mix_models(
         raise InputError("the held-out text holds no sentence to find weights on")
     if not (sentences.ids > EOS).any():
         raise InputError("the held-out text holds no word that the models know; give another text")
-    buckets = make_buckets(components, sentences) if by_context else None
+
+
+def trial_probabilities(
+    trial: Trial, windows: Sequence[int] = (), buckets: Buckets | None = None
+) -> tuple[Floats, Int64s]:
+    """The probability of every held-out event that counts by every model and cache, and its bucket."""
+    components, sentences = trial.components, trial.sentences
     logs, of_event = component_logs(components, buckets, sentences)
-    probabilities = np.exp(logs)
-    if windows:
-        cached = cache_probabilities(np.empty(0, np.int32), sentences.ids, windows, len(vocabulary))
-        probabilities = np.maximum(np.concatenate([probabilities, cached], axis=1), 0.0)
-    if buckets:
-        weights = bucket_weights(probabilities, of_event, buckets.number)
-    else:
-        weights = em_weights(probabilities)[None]
-    info = {"recipe": "mixture", "held_out": {"sentences": len(sentences), "events": sentences.tokens}}
-    return MixtureModel(
-        vocabulary,
-        tuple(components),
-        frozen(weights),
-        buckets,
-        tuple(windows),
-        info,
-        components[0].word_counts,
-    )
-
-
-def without_idle(model: MixtureModel, least: float) -> MixtureModel:
-    """The mixture without the components whose mean weight is below ``least``."""
-    mean = model.weights.mean(axis=0)
-    kept = [k for k in range(len(model.components)) if mean[k] >= least or k == (model.buckets or (0,))[0]]
-    columns = [*kept, *range(len(model.components), model.weights.shape[1])]
-    weights = model.weights[:, columns]
-    guide = model.buckets and Buckets(kept.index(model.buckets.guide), model.buckets.edges)
-    return replace(
-        model,
-        components=tuple(model.components[k] for k in kept),
-        weights=frozen(weights / weights.sum(axis=1, keepdims=True)),
-        buckets=guide,
-    )
+    size = len(components[0].vocabulary)
+    cached = cache_probabilities(np.empty(0, np.int32), sentences.ids, windows, size)
+    counted = (sentences.ids != UNK) | trial.count_unknown
+    probabilities = np.concatenate([np.exp(logs), np.maximum(cached, 0.0)], axis=1)
+    return probabilities[counted], of_event[counted]

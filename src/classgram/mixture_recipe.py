@@ -1,7 +1,7 @@
 """The mixture recipe: a word model, and class models over several clusterings, weighted together."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,8 +14,9 @@ from classgram.class_ngram_lm import train_class_ngrams
 from classgram.clustering import exchange
 from classgram.errors import InputError
 from classgram.interleaved_lm import InterleavedModel, train_interleaved
+from classgram.kernels import frozen
 from classgram.language_model import LanguageModel
-from classgram.mixture import MixtureModel, mix_models
+from classgram.mixture import MixtureModel, Trial, mix_by_trials, trial_probabilities
 from classgram.ngram_lm import Note, silent, train_kneser_ney
 from classgram.ngrams import NgramCounts, count_sentences
 from classgram.options import (
@@ -27,7 +28,8 @@ from classgram.options import (
     TrainClassesOptions,
 )
 from classgram.sentences import Sentences, sentences_from_ids
-from classgram.vocabulary import EOS
+from classgram.vocabulary import EOS, UNK
+from classgram.weights import em_weights, weak_prior
 
 Int32s = npt.NDArray[np.int32]
 
@@ -36,12 +38,30 @@ INTERLEAVED_ORDER = 4
 SHARES = (100, 50, 50, 30, 30, 20, 20, 10)
 """A clustering has the number of different words divided by this as classes; equal ones differ in seed."""
 
+LARGE_TEXT = 5_000_000
+LARGE_SHARES = (100, 50, 30, 20, 10)
+"""A text of more events gets fewer components, so that they fit into memory: they also gain less there."""
+
+HUGE_TEXT = 30_000_000
+HUGE_SHARES = (100, 30, 10)
+
 MOST_CLASSES = 2000
+FEWEST_TWICE = 10
 INTERLEAVED = (0, 3)
 """The clusterings that are also used for n-grams over words and classes in turn."""
 
-HELD_OUT_SHARE = 20
-"""Without held-out text, every so many-th sentence is held out to find the weights."""
+SMALL_TEXT = 50_000
+"""A text of fewer events also gets word models of lower orders, and a larger share is held out."""
+
+LOWER_ORDERS = (3, 2)
+SMALL_SHARE, SHARE = 10, 20
+"""Without held-out text, one part in so many is held out to find the weights."""
+
+ENOUGH_EVENTS = 5000
+"""Where the part held out has fewer events, further parts are held out in turn."""
+
+STRETCH = 5000
+"""What is held out are whole stretches of the text of about so many events: caches need them."""
 
 FAST_COMPONENTS = 4
 
@@ -53,35 +73,44 @@ COSTS = {"interleaved": 2.0}
 class Plan:
     """What the components of a mixture are: class numbers with seeds, and which are interleaved."""
 
-    order: int
+    orders: tuple[int, ...]
     clusterings: tuple[tuple[int, int], ...]
     interleaved: tuple[int, ...]
 
     def describe(self) -> str:
         """The plan in a line."""
-        numbers = ", ".join(str(classes) for classes, _ in self.clusterings)
-        both = ", ".join(str(self.clusterings[index][0]) for index in self.interleaved)
+        order = self.orders[0]
+        words = f"Kneser-Ney of order {', '.join(map(str, self.orders))}"
         if not self.clusterings:
-            return f"a Kneser-Ney {self.order}-gram alone: too few different words for classes"
-        return (
-            f"a Kneser-Ney {self.order}-gram, class {self.order}-grams over {numbers} classes, "
-            f"and n-grams over words and classes in turn for {both} classes"
-        )
+            return f"{words} alone: too few different words for classes"
+        numbers = ", ".join(str(classes) for classes, _ in self.clusterings)
+        text = f"{words}, class {order}-grams over clusterings into {numbers} classes"
+        if not self.interleaved:
+            return text
+        both = ", ".join(str(self.clusterings[index][0]) for index in self.interleaved)
+        return f"{text}, and n-grams over words and classes in turn for {both} classes"
 
 
-def make_plan(training: "Training", seed: int) -> Plan:
-    """Choose class numbers for a text: they follow the number of its different words."""
+def make_plan(training: "Training", seed: int = 0) -> Plan:
+    """Choose components for a text: class numbers follow the number of its different words."""
+    order = training.counts.order
+    small = training.counts.tokens < SMALL_TEXT
+    orders = (order, *(lower for lower in LOWER_ORDERS if small and lower < order))
+    large = training.counts.tokens > LARGE_TEXT
+    shares: tuple[int, ...] = SHARES
+    if large:
+        shares = HUGE_SHARES if training.counts.tokens > HUGE_TEXT else LARGE_SHARES
     types = training.types
     clusterings: list[tuple[int, int]] = []
-    for number, share in enumerate(SHARES):
+    for number, share in enumerate(shares):
         classes = min(max(types // share, 2), MOST_CLASSES)
-        # A small text gives the same small numbers again: one clustering of each is enough then.
+        # A second clustering into few classes would hardly differ from the first.
         known = [one for one, _ in clusterings]
-        if classes < types and (classes not in known or SHARES[number - 1] == share):
+        if classes < types and (classes not in known or classes >= FEWEST_TWICE):
             clusterings.append((classes, seed + number))
     at_hand = training.sentences is not None
-    kept = [index for index in INTERLEAVED if at_hand and index < len(clusterings)]
-    return Plan(training.counts.order, tuple(clusterings), tuple(kept))
+    kept = [index for index in INTERLEAVED if at_hand and not large and index < len(clusterings)]
+    return Plan(orders, tuple(clusterings), tuple(kept))
 
 
 @dataclass(frozen=True)
@@ -96,6 +125,11 @@ class Training:
         """The number of different words seen, </s> left out."""
         return int(np.count_nonzero(self.counts.levels[0].counts)) - 1
 
+    @property
+    def knows_unknown(self) -> bool:
+        """Whether the text holds <unk>: else nothing is known of how likely unknown words are."""
+        return bool(self.counts.levels[0].counts[UNK])
+
 
 def train_mixture(
     training: Training,
@@ -106,102 +140,135 @@ def train_mixture(
 ) -> MixtureModel:
     """Train the default mixture, with weights found on held-out sentences.
 
-    Without held-out sentences some are cut from the training text to find the weights, and the
-    components are then trained again on all of it.
+    Without held-out sentences parts of the training text are held out, in turn where they are small,
+    to find the weights, and the components are then trained again on all of it.
     """
     options, classes = options or MixtureOptions(), classes or TrainClassesOptions()
     plan = make_plan(training, classes.seed)
     note(f"components: {plan.describe()}")
     if held_out is not None:
-        components = train_components(training, plan, classes)
-        return finish(components, held_out, options, plan)
+        trial = Trial(train_components(training, plan, classes), held_out, training.knows_unknown)
+        return finish([trial], options, plan)
     if training.sentences is None:
         raise InputError("a mixture of counts needs held-out text to find its weights; give --valid")
-    rest, cut = split_off(training.sentences)
-    note(f"held out to find the weights: {len(cut):,} of {len(training.sentences):,} sentences")
-    counting = CountOptions(training.counts.order)
-    part = Training(count_sentences(training.counts.vocabulary, rest, counting), rest)
     # Classes found quickly are good enough to find the weights.
-    trial = finish(train_components(part, plan, replace(classes, effort="low")), cut, options, plan)
+    quick = replace(classes, effort="low")
+    trials = [
+        Trial(train_components(part, plan, quick), cut, training.knows_unknown)
+        for part, cut in cut_parts(training, training.sentences)
+    ]
     components = train_components(training, plan, classes)
+    if not trials:
+        note("the text is too small to find weights: half of the weight goes to the word model")
+        return evenly_mixed(components, options, plan)
+    cut = sum(len(trial.sentences) for trial in trials)
+    note(
+        f"weights found on {cut:,} of {len(training.sentences):,} sentences, held out in {len(trials)} parts"
+    )
+    mixed = finish(trials, options, plan)
     return replace(
-        trial,
-        components=tuple(components[index] for index in trial.info["kept"]),
+        mixed,
+        components=tuple(components[index] for index in mixed.info["kept"]),
         word_counts=components[0].word_counts,
     )
 
 
-def split_off(sentences: Sentences) -> tuple[Sentences, Sentences]:
-    """Every twentieth sentence apart from the others."""
-    if len(sentences) < 2:
-        raise InputError(
-            "a text of one sentence cannot be cut to find the mixture's weights; give more text, or --valid"
-        )
-    share = min(HELD_OUT_SHARE, len(sentences))
-    numbers = np.repeat(np.arange(len(sentences)), np.diff(sentences.offsets))
-    cut = numbers % share == share - 1
-    return sentences_from_ids(sentences.ids[~cut], EOS), sentences_from_ids(sentences.ids[cut], EOS)
+def evenly_mixed(components: Sequence[LanguageModel], options: MixtureOptions, plan: Plan) -> MixtureModel:
+    """A mixture whose weights no text has told."""
+    windows = WINDOWS if options.cache else ()
+    weights = weak_prior(len(components) + 2 * len(windows))[0]
+    info = {"recipe": "mixture", "chosen": plan.describe(), "kept": list(range(len(components)))}
+    return MixtureModel(
+        components[0].vocabulary,
+        tuple(components),
+        frozen(weights[None]),
+        windows=windows,
+        info=info,
+        word_counts=components[0].word_counts,
+    )
+
+
+def cut_parts(training: Training, sentences: Sentences) -> Iterator[tuple[Training, Sentences]]:
+    """Parts of the text held out, each with the training on the rest.
+
+    Words that the rest lacks are unknown in the held-out part, as they will be in other text, where
+    the vocabulary is that of the text. Parts with no word of the rest, and all of a single sentence,
+    are left out.
+    """
+    vocabulary, order = training.counts.vocabulary, training.counts.order
+    complete = bool(training.counts.levels[0].counts[EOS + 1 :].all())
+    share = min(SMALL_SHARE if sentences.tokens < SMALL_TEXT else SHARE, len(sentences))
+    stretches = share * max(1, sentences.tokens // share // STRETCH)
+    part_of = np.arange(len(sentences)) * stretches // len(sentences) % share
+    held = np.repeat(part_of, np.diff(sentences.offsets))
+    for number in range(min(share, -(-ENOUGH_EVENTS * share // sentences.tokens))):
+        rest, cut = sentences.ids[held != number], sentences.ids[held == number]
+        known = np.bincount(rest, minlength=len(vocabulary)) > 0
+        if complete:
+            cut = np.where(known[cut], cut, np.int32(UNK))
+        if not (cut > EOS).any() or not rest.size:
+            continue
+        part = sentences_from_ids(rest, EOS)
+        counts = count_sentences(vocabulary, part, CountOptions(order))
+        yield Training(counts, part), sentences_from_ids(cut, EOS)
 
 
 def train_components(training: Training, plan: Plan, options: TrainClassesOptions) -> list[LanguageModel]:
     """Train every component, the clusterings side by side; the word model is the first."""
     counts, sentences = training.counts, training.sentences
-    order = counts.order
+    order = plan.orders[0]
     with ThreadPoolExecutor(options.threads or os.cpu_count() or 1) as pool:
-        word_model = pool.submit(train_kneser_ney, counts, order)
+        word_models = [pool.submit(train_kneser_ney, counts, one) for one in plan.orders]
         # The largest first, so that no thread is left with a long one at the end.
         by_size = sorted(range(len(plan.clusterings)), key=lambda index: -plan.clusterings[index][0])
-        found = {index: pool.submit(cluster, counts, plan.clusterings[index], options) for index in by_size}
+        found = {index: pool.submit(cluster, counts, plan, index, options) for index in by_size}
         classes = [found[index].result() for index in range(len(plan.clusterings))]
         jobs: list[Future[Any]] = [pool.submit(train_class_ngrams, counts, one, order) for one in classes]
         if sentences is not None:
             for index in plan.interleaved:
                 arguments = (sentences, counts.vocabulary, classes[index], min(INTERLEAVED_ORDER, order))
                 jobs.append(pool.submit(train_interleaved, *arguments))
-        return [word_model.result(), *(job.result() for job in jobs)]
+        return [job.result() for job in (*word_models, *jobs)]
 
 
-def cluster(counts: NgramCounts, clustering: tuple[int, int], options: TrainClassesOptions) -> Int32s:
+def cluster(counts: NgramCounts, plan: Plan, index: int, options: TrainClassesOptions) -> Int32s:
     """One clustering of the words."""
-    classes, seed = clustering
-    search = SearchOptions(seed=seed, sweeps=options.sweeps, effort=options.effort or "normal")
+    classes, seed = plan.clusterings[index]
+    effort = options.effort or "normal"
+    # Without annealing only another start makes a second clustering of a size differ from the first.
+    again = effort == "low" and any(classes == number for number, _ in plan.clusterings[:index])
+    start = "random" if again else SearchOptions().start
+    search = SearchOptions(start=start, seed=seed, sweeps=options.sweeps, effort=effort)
     result = exchange(counts.up_to(2), ClusterOptions(classes=classes), search, RunOptions(threads=1))
     return result.partition.words
 
 
-def finish(
-    components: Sequence[LanguageModel], held_out: Sentences, options: MixtureOptions, plan: Plan
-) -> MixtureModel:
+def finish(trials: Sequence[Trial], options: MixtureOptions, plan: Plan) -> MixtureModel:
     """Mix the components, or the few best of them, and say what was chosen."""
-    kept = list(range(len(components)))
-    if options.fast:
-        kept = choose_few(components, held_out)
-    windows = WINDOWS if options.cache else ()
-    model = mix_models([components[index] for index in kept], held_out, windows)
+    kept = choose_few(trials) if options.fast else list(range(len(trials[0].components)))
+    chosen = [one._replace(components=[one.components[index] for index in kept]) for one in trials]
+    model = mix_by_trials(chosen, WINDOWS if options.cache else ())
     return replace(model, info={**model.info, "chosen": plan.describe(), "kept": kept})
 
 
-def choose_few(components: Sequence[LanguageModel], held_out: Sentences) -> list[int]:
+def choose_few(trials: Sequence[Trial]) -> list[int]:
     """The word model, and one after another the component that helps most for its cost."""
+    probabilities = np.concatenate([trial_probabilities(trial)[0] for trial in trials])
+    components = trials[0].components
+
+    def mean_log(columns: list[int]) -> float:
+        mixed = probabilities[:, columns] @ em_weights(probabilities[:, columns])
+        return float(np.log(np.maximum(mixed, np.finfo(float).tiny)).mean())
+
     chosen = [0]
-    base = mean_log(components, chosen, held_out)
     while len(chosen) < min(FAST_COMPONENTS, len(components)):
-        gains = {
-            index: (mean_log(components, [*chosen, index], held_out) - base)
-            / COSTS.get(components[index].form, 1.0)
-            for index in range(len(components))
-            if index not in chosen
-        }
-        best = max(gains, key=lambda index: gains[index])
-        chosen.append(best)
-        base = mean_log(components, chosen, held_out)
+        base = mean_log(chosen)
+        others = [index for index in range(len(components)) if index not in chosen]
+        gains = [
+            (mean_log([*chosen, index]) - base) / COSTS.get(components[index].form, 1.0) for index in others
+        ]
+        chosen.append(others[int(np.argmax(gains))])
     return chosen
-
-
-def mean_log(components: Sequence[LanguageModel], chosen: Sequence[int], held_out: Sentences) -> float:
-    """The mean log-probability of held-out events in a mixture of the chosen components."""
-    mixture = mix_models([components[index] for index in chosen], held_out, by_context=False)
-    return float(mixture.log_probabilities(held_out).mean())
 
 
 def component_names(model: MixtureModel) -> list[str]:

@@ -140,7 +140,9 @@ class BackoffTrie:
     def from_folder(cls, folder: Folder, config: Mapping[str, object], prefix: str = "") -> "BackoffTrie":
         """Read a trie from a folder, memory-mapped and checked."""
         sizes = config.get("sizes")
-        if not isinstance(sizes, list) or not sizes or not all(isinstance(n, int) and n > 0 for n in sizes):
+        # A text of short sentences has no n-grams of the higher orders.
+        valid = isinstance(sizes, list) and sizes and all(isinstance(n, int) and n >= 0 for n in sizes)
+        if not isinstance(sizes, list) or not valid or sizes[0] == 0:
             raise InputError(f"{folder.path}: config.json has no valid sizes; write the model again")
         dtypes = {"log_probabilities": np.float32, "log_backoffs": np.float32}
         arrays = TrieArrays(

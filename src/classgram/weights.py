@@ -13,6 +13,16 @@ TOLERANCE = 1e-7
 PRIOR_EVENTS = 100.0
 """A bucket's weights are drawn towards those of the whole text as if by so many events more."""
 
+WEAK_EVENTS = 10.0
+"""All weights are drawn towards the first column as if by so many events more: little text says little."""
+
+
+def weak_prior(columns: int) -> tuple[Floats, float]:
+    """Half the weight for the first column and the rest for all, and how many events that counts."""
+    prior = np.full(columns, 0.5 / columns)
+    prior[0] += 0.5
+    return prior, WEAK_EVENTS
+
 
 def em_weights(probabilities: Floats, prior: Floats | None = None, strength: float = 0.0) -> Floats:
     """The weights of columns that make the events, rows, most probable in the mean.
@@ -38,7 +48,7 @@ def em_weights(probabilities: Floats, prior: Floats | None = None, strength: flo
 
 def bucket_weights(probabilities: Floats, buckets: Int64s, count: int) -> Floats:
     """A row of weights for every bucket, each drawn towards the weights of all events together."""
-    overall = em_weights(probabilities)
+    overall = em_weights(probabilities, *weak_prior(probabilities.shape[1]))
     rows = np.tile(overall, (count, 1))
     for bucket in np.unique(buckets):
         rows[bucket] = em_weights(probabilities[buckets == bucket], overall, PRIOR_EVENTS)

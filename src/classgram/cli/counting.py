@@ -84,11 +84,11 @@ def plain(value: Any) -> str:
 @app.command
 def demo(*, show: ShowOptions = ShowOptions()) -> None:
     """Run classgram on the documentation that comes with Python: nothing has to be downloaded."""
-    from classgram.demo import RECIPES, run_demo
+    from classgram.demo import STEPS, run_demo
     from classgram.progress import progress
 
     announce_compilation(show.quiet)
-    with progress("demo", 2 + len(RECIPES), "steps", show.quiet) as report:
+    with progress("demo", STEPS, "steps", show.quiet) as report:
         result = run_demo(report)
     if show.json:
         print_json(result)

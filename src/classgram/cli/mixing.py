@@ -90,6 +90,8 @@ def train_default_mixture(
         message(line, quiet)
 
     model, mixture, classes = options
+    if model.smoothing is not None or model.cutoff != ModelOptions().cutoff:
+        raise InputError("--smoothing and --cutoff are for other recipes, not for mixture")
     order = training_order(model)
     read = reading[2]
     if len(texts) == 1 and folder_kind(Path(texts[0])) == "counts":
