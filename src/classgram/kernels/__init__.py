@@ -26,7 +26,13 @@ def lean_kernel(function: Callable[P, R]) -> Callable[P, R]:
     Without reference counts for every array that is passed on, it runs and compiles twice as fast;
     without checks of divisors, divisions become vector loops.
     """
-    return _compiled(function, _nrt=False, error_model="numpy")
+    return _compiled(function, _nrt=False, error_model="numpy", no_cfunc_wrapper=True)
+
+
+def kernel_part(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a part of lean kernels that only they call: it gets no way in from Python."""
+    options = {"_nrt": False, "error_model": "numpy", "no_cfunc_wrapper": True}
+    return _compiled(function, no_cpython_wrapper=True, **options)
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classgram.kernels import lean_kernel
+from classgram.kernels import kernel_part, lean_kernel
 from classgram.kernels.criterion import LEVELS, SHORT_COUNTS, Ready, Terms, difference
 
 IntArray = NDArray[np.int32]
@@ -42,7 +42,7 @@ class Events(NamedTuple):
     partner_classes: IntArray
 
 
-@lean_kernel
+@kernel_part
 def renew_differences(
     differences: NDArray[np.int16],
     terms: Terms,

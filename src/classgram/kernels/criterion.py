@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classgram.kernels import lean_kernel
+from classgram.kernels import kernel_part, lean_kernel
 
 FloatArray = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ class Ready(NamedTuple):
     """Differences indexed [n, N], for amounts beyond LEVELS and short counts."""
 
 
-@lean_kernel
+@kernel_part
 def logarithmic(values: FloatArray, shift: float, n: int) -> float:
     """Give n log(n - shift), from the table where it reaches; 0 for n < 2."""
     if n < values.size:
@@ -58,13 +58,13 @@ def logarithmic(values: FloatArray, shift: float, n: int) -> float:
     return n * np.log(n - shift)  # type: ignore[no-any-return]
 
 
-@lean_kernel
+@kernel_part
 def difference(values: FloatArray, shift: float, count: int, amount: int) -> float:
     """Give f(count + amount) - f(count), or the same of h, whose values and shift are given."""
     return logarithmic(values, shift, count + amount) - logarithmic(values, shift, count)
 
 
-@lean_kernel
+@kernel_part
 def seen_change(count: int, amount: int) -> int:
     """Give the change of the pairs seen at all (times 65536) and seen once when a cell grows."""
     if count == 0:
@@ -81,7 +81,7 @@ def global_term(discount: float, once: int, seen: int, cells: int) -> float:
     return once * np.log(discount * max(seen - 1, 1) / (cells - seen + 1))  # type: ignore[no-any-return]
 
 
-@lean_kernel
+@kernel_part
 def approximate_log(x: np.float32) -> np.float32:
     """Give log(x) for a positive normal float32 to about 1e-7, in operations that vectorise."""
     bits = np.float32(x).view(np.int32)
@@ -93,7 +93,7 @@ def approximate_log(x: np.float32) -> np.float32:
     return np.float32(exponent) * np.float32(0.69314718) + inverse_tanh_series(z)
 
 
-@lean_kernel
+@kernel_part
 def inverse_tanh_series(z: np.float32) -> np.float32:
     """Give 2 artanh(z) = log((1+z)/(1-z)) for |z| < 0.2."""
     square = z * z
@@ -101,7 +101,7 @@ def inverse_tanh_series(z: np.float32) -> np.float32:
     return np.float32(2) * z * (np.float32(1) + square * (np.float32(1 / 3) + square * tail))
 
 
-@lean_kernel
+@kernel_part
 def approximate_difference(n: np.float32, amount: np.float32, shift: np.float32) -> np.float32:
     """Give f(n + amount) - f(n) in float32, as amount log(y) + n log(y / x).
 

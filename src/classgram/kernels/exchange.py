@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from classgram.kernels import inlined, lean_kernel
+from classgram.kernels import inlined, kernel_part, lean_kernel
 from classgram.kernels.class_table import ClassTable, renew_differences
 from classgram.kernels.criterion import SHORT_COUNTS, Ready, Terms, approximate_difference
 from classgram.kernels.proposals import (
@@ -31,7 +31,7 @@ IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
 
 
-@lean_kernel
+@kernel_part
 def change_class(
     table: ClassTable,
     mirror: ClassTable,
@@ -76,7 +76,7 @@ def change_class(
             renew_differences(mirror.differences, terms, ready, (row, other), count)
 
 
-@lean_kernel
+@kernel_part
 def change_totals(
     problem: Problem, shift: float, scratch: Scratch, element: int, place: tuple[int, int]
 ) -> None:

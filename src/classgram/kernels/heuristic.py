@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classgram.kernels import inlined, lean_kernel
+from classgram.kernels import inlined, kernel_part, lean_kernel
 from classgram.kernels.class_table import ClassTable
 from classgram.kernels.criterion import Ready, Terms
 from classgram.kernels.exchange import move_if_better
@@ -52,7 +52,7 @@ class Candidates(NamedTuple):
     """Moves after which all lists are renewed (u)."""
 
 
-@lean_kernel
+@kernel_part
 def insert_ranked(ranked: IntArray, counts: LongArray, length: int, place: tuple[int, int, int]) -> int:
     """Put (number, count, second count) into a sorted list; give its new length.
 
@@ -78,7 +78,7 @@ def insert_ranked(ranked: IntArray, counts: LongArray, length: int, place: tuple
     return last + 1
 
 
-@lean_kernel
+@kernel_part
 def renew_list(table: ClassTable, tied: int, candidates: Candidates, number: int, counts: LongArray) -> None:
     """Make the lists of one class anew; equal counts by larger class, then lower number."""
     cells, totals = table.cells, candidates.opposite_totals

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classgram.kernels import inlined, lean_kernel
+from classgram.kernels import inlined, kernel_part, lean_kernel
 from classgram.kernels.class_table import ClassTable, Events
 from classgram.kernels.criterion import (
     LEVELS,
@@ -167,7 +167,7 @@ def build_profile(events: Events, slots: Slots, element: int, own: int, tied: in
     return Profile(keys, amounts, weights, length, own, itself, tied)
 
 
-@lean_kernel
+@kernel_part
 def clear_weights(profile: Profile) -> None:
     """Leave the weights zeroed for the next element."""
     for i in range(profile.length):
@@ -203,7 +203,7 @@ def value_in_own(cells: IntArray, values: NDArray[np.float64], shift: float, pro
     return Value(total, packed - (seen << 16), seen)
 
 
-@lean_kernel
+@kernel_part
 def value_in_other(
     cells: IntArray, values: NDArray[np.float64], shift: float, profile: Profile, candidate: int
 ) -> Value:
@@ -238,7 +238,7 @@ def value_in_other(
     return Value(total, packed - (seen << 16), seen)
 
 
-@lean_kernel
+@kernel_part
 def total_terms(totals: LongArray, sizes: LongArray, terms: Terms, column: int, removed: bool) -> float:
     """Give the class terms that an element of these sizes adds to a class."""
     result = 0.0
@@ -248,7 +248,7 @@ def total_terms(totals: LongArray, sizes: LongArray, terms: Terms, column: int, 
     return result
 
 
-@lean_kernel
+@kernel_part
 def class_pairs(classes: Classes, sizes: LongArray, own: int, candidate: int) -> int:
     """Give K1 K2 after an element of these sizes has moved from own to candidate (-1: nowhere)."""
     totals = classes.totals
@@ -310,7 +310,7 @@ def may_join(totals: LongArray, sizes: LongArray, candidate: int, discount: floa
     return True
 
 
-@lean_kernel
+@kernel_part
 def renew_total_row(totals: SingleArray, sizes: LongArray, shift: float, scratch: Scratch) -> None:
     """Make the class term of every candidate for an element of these sizes."""
     row, current = scratch.total_row, scratch.total_sizes
@@ -329,7 +329,7 @@ def renew_total_row(totals: SingleArray, sizes: LongArray, shift: float, scratch
                 row[c] -= approximate_difference(counts[c], np.float32(sizes[side]), np.float32(shift))
 
 
-@lean_kernel
+@kernel_part
 def add_eight_rows(
     differences: NDArray[np.int16], rows: LongArray, unit: np.float32, scores: SingleArray
 ) -> None:
@@ -342,7 +342,7 @@ def add_eight_rows(
         scores[j] += unit * np.float32(np.int16(left + right))
 
 
-@lean_kernel
+@kernel_part
 def add_four_rows(
     differences: NDArray[np.int16], rows: LongArray, unit: np.float32, scores: SingleArray
 ) -> None:
@@ -353,7 +353,7 @@ def add_four_rows(
         scores[j] += unit * np.float32(total)
 
 
-@lean_kernel
+@kernel_part
 def add_small_amounts(
     differences: NDArray[np.int16],
     steps: SingleArray,
@@ -383,7 +383,7 @@ def add_small_amounts(
     return error
 
 
-@lean_kernel
+@kernel_part
 def add_looked_up(
     short: NDArray[np.uint16], middling: SingleArray, picked: LongArray, scores: SingleArray
 ) -> int:
@@ -401,7 +401,7 @@ def add_looked_up(
     return highest  # type: ignore[return-value]
 
 
-@lean_kernel
+@kernel_part
 def add_computed(counts: IntArray, amount: int, shift: float, scores: SingleArray) -> None:
     """Add the differences of a row for a large amount."""
     single_amount, single_shift = np.float32(amount), np.float32(shift)
@@ -409,7 +409,7 @@ def add_computed(counts: IntArray, amount: int, shift: float, scores: SingleArra
         scores[c] += approximate_difference(np.float32(counts[c]), single_amount, single_shift)
 
 
-@lean_kernel
+@kernel_part
 def add_large_amounts(
     table: ClassTable,
     terms: Terms,
@@ -436,7 +436,7 @@ def add_large_amounts(
             waiting = 0
 
 
-@lean_kernel
+@kernel_part
 def add_cut_counts(cells: IntArray, terms: Terms, picked: LongArray, scores: SingleArray) -> None:
     """Add the differences of counts too large for the table, for which it gave 0."""
     for j in range(4):
@@ -446,7 +446,7 @@ def add_cut_counts(cells: IntArray, terms: Terms, picked: LongArray, scores: Sin
                 scores[c] += np.float32(difference(terms.pair_values, terms.pair_shift, counts[c], amount))
 
 
-@lean_kernel
+@kernel_part
 def count_seen_rows(short: NDArray[np.uint16], keys: LongArray, packed: NDArray[np.int16]) -> None:
     """Count the zeros (times 256) less the ones of four rows."""
     a, b, c, d = short[keys[0]], short[keys[1]], short[keys[2]], short[keys[3]]
@@ -460,7 +460,7 @@ def count_seen_rows(short: NDArray[np.uint16], keys: LongArray, packed: NDArray[
         packed[j] = np.int16(packed[j] + four)
 
 
-@lean_kernel
+@kernel_part
 def count_seen_row(counts: NDArray[np.uint16], packed: NDArray[np.int16]) -> None:
     """Count the same in one row."""
     none, one, new = np.int16(0), np.int16(1), np.int16(256)
@@ -469,7 +469,7 @@ def count_seen_row(counts: NDArray[np.uint16], packed: NDArray[np.int16]) -> Non
         packed[j] = np.int16(packed[j] + change)
 
 
-@lean_kernel
+@kernel_part
 def unpack_seen(packed: NDArray[np.int16], once: IntArray, seen: IntArray, single: bool) -> None:
     """Move the packed counters into the two separate ones; single amounts make pairs seen once."""
     gained = np.int32(1 if single else 0)
@@ -481,7 +481,7 @@ def unpack_seen(packed: NDArray[np.int16], once: IntArray, seen: IntArray, singl
         packed[c] = np.int16(0)
 
 
-@lean_kernel
+@kernel_part
 def count_seen(short: NDArray[np.uint16], profile: Profile, scratch: Scratch) -> None:
     """Count, for each candidate, the pairs that would be newly seen and the change of n1."""
     packed, rows = scratch.packed, scratch.rows
@@ -514,7 +514,7 @@ class Corrections(NamedTuple):
     shift: float
 
 
-@lean_kernel
+@kernel_part
 def correct(target: Corrections, place: int, count: int, amount: int, sign: int) -> None:
     """Add the term of a count that grows by an amount to a candidate's score, or take it away."""
     term = difference(target.values, target.shift, count, amount)
@@ -525,7 +525,7 @@ def correct(target: Corrections, place: int, count: int, amount: int, sign: int)
     target.once[place] += sign * (change - (newly << 16))
 
 
-@lean_kernel
+@kernel_part
 def correct_tied_scores(
     cells: IntArray, diagonal: IntArray, profile: Profile, target: Corrections, candidates: int
 ) -> None:
@@ -558,7 +558,7 @@ def correct_tied_scores(
                 correct(target, candidate, diagonal[candidate], itself, 1)
 
 
-@lean_kernel
+@kernel_part
 def add_global_term(problem: Problem, discount: float, scratch: Scratch, element: int, own: Value) -> None:
     """Add leaving-one-out's global term after the move to the score of each candidate."""
     sizes, totals, numbers = problem.sizes[element], problem.table.totals, problem.numbers
@@ -593,7 +593,7 @@ def add_global_term(problem: Problem, discount: float, scratch: Scratch, element
             scores[c] += np.float32(exact - (once + more_once[c]) * logs[more_seen[c]])
 
 
-@lean_kernel
+@kernel_part
 def highest_score(scores: SingleArray, candidates: int, bound: float) -> float:
     """Give an upper bound of the highest score, close to it, by a maximum over integers.
 
@@ -609,7 +609,7 @@ def highest_score(scores: SingleArray, candidates: int, bound: float) -> float:
     return (best + 1.0) / scale
 
 
-@lean_kernel
+@kernel_part
 def score_candidates(
     problem: Problem, terms: Terms, ready: Ready, scratch: Scratch, profile: Profile
 ) -> float:
@@ -627,7 +627,7 @@ def score_candidates(
     return error
 
 
-@lean_kernel
+@kernel_part
 def noise_offset(seed: int, element: int) -> int:
     """Give the place where an element's row of noise starts, by mixing the bits of both numbers."""
     bits = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(element)
@@ -636,7 +636,7 @@ def noise_offset(seed: int, element: int) -> int:
     return np.int64((bits >> np.uint64(40)) & np.uint64(NOISE_VALUES - 1))  # type: ignore[return-value]
 
 
-@lean_kernel
+@kernel_part
 def noisiest_class(scores: SingleArray, rule: Rule, offset: int, scale: float, mine: float) -> int:
     """Give the class of the highest score with noise, or -1 for the present one."""
     best = -1
