@@ -153,7 +153,7 @@ def best_target(
 ) -> int:
     """Give the best of the selected classes, the present one unless another gains enough."""
     totals, sizes = problem.table.totals, problem.sizes[element]
-    best = problem.classes[element]
+    best = np.int64(problem.classes[element])
     if not may_leave(totals, sizes, best, terms.discount):
         return best  # type: ignore[no-any-return]
     profile = build_profile(problem.events, scratch.slots, element, best, problem.tied)
@@ -164,7 +164,7 @@ def best_target(
     classes = Classes(problem.table.cells, totals, problem.numbers, problem.side)
     present, highest = best, rule.threshold
     for i in range(length):
-        c = candidates.targets[i]
+        c = np.int64(candidates.targets[i])
         if c != present and may_join(totals, sizes, c, terms.discount):
             gain = gain_of(classes, terms, profile, sizes, own, c)
             if gain > highest or (gain == highest and c < best and best != present):
