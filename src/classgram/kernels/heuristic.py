@@ -14,6 +14,7 @@ from classgram.kernels.class_table import ClassTable
 from classgram.kernels.criterion import Ready, Terms
 from classgram.kernels.exchange import move_if_better
 from classgram.kernels.proposals import (
+    ROUNDING,
     Classes,
     Problem,
     Profile,
@@ -55,15 +56,15 @@ class Candidates(NamedTuple):
 def insert_ranked(ranked: IntArray, counts: LongArray, length: int, place: tuple[int, int, int]) -> int:
     """Put (number, count, second count) into a sorted list; give its new length.
 
-    The order is by falling counts, then by falling second counts, then by rising numbers.
+    The list is by falling count, then falling second count, then rising number.
     """
     number, count, second = place
     i = length
     while i > 0:
-        above, beside = counts[2 * i - 2], counts[2 * i - 1]
-        if above > count or (above == count and beside > second):
+        higher, higher_second = counts[2 * i - 2], counts[2 * i - 1]
+        if higher > count or (higher == count and higher_second > second):
             break
-        if above == count and beside == second and ranked[i - 1] < number:
+        if higher == count and higher_second == second and ranked[i - 1] < number:
             break
         i -= 1
     if i == ranked.size:
@@ -163,12 +164,14 @@ def best_target(
     own = value_in_own(problem.table.cells, terms.pair_values, terms.pair_shift, profile)
     classes = Classes(problem.table.cells, totals, problem.numbers, problem.side)
     present, highest = best, rule.threshold
+    tie = ROUNDING * (1.0 + abs(own.terms))
     for i in range(length):
         c = np.int64(candidates.targets[i])
         if c != present and may_join(totals, sizes, c, terms.discount):
             gain = gain_of(classes, terms, profile, sizes, own, c)
-            if gain > highest or (gain == highest and c < best and best != present):
-                best, highest = c, gain
+            lower = c < best and best != present and gain >= highest - tie
+            if gain > highest + tie or lower:
+                best, highest = c, max(gain, highest)
     clear_weights(profile)
     return best  # type: ignore[no-any-return]
 
@@ -198,7 +201,6 @@ def run_heuristic(
         if move_if_better(problem, mirror, criterion, scratch, rule, proposal):
             moved += 1
             candidates.moves[0] += 1
-            # The totals first: they decide between equal counts in the lists.
             if problem.tied > 0:
                 for side in range(2):
                     for c in (own, target):

@@ -37,6 +37,9 @@ FLUSH = 120
 PROPOSE, APPLY = 0, -1
 """Halves of a round (see Rule)."""
 
+ROUNDING = 1e-13
+"""Gains that differ by less than this share of an element's terms are equal."""
+
 NOISE_VALUES = 1 << 16
 """Different values of noise; rows start anywhere among them."""
 
@@ -572,7 +575,7 @@ def add_global_term(problem: Problem, discount: float, scratch: Scratch, element
     empty = 0
     for c in range(problem.candidates):
         scores[c] += np.float32((once + more_once[c]) * logs[more_seen[c]] - now)
-        empty += np.int64(totals[0, c] == 0) + np.int64(totals[totals.shape[0] - 1, c] == 0)
+        empty += int(totals[0, c] == 0) + int(totals[totals.shape[0] - 1, c] == 0)
     if empty == 0:
         return
     for c in range(problem.candidates):
@@ -678,11 +681,12 @@ def best_class(
         best = found if found >= 0 else best
     elif top >= cut:
         highest = rule.threshold
+        tie = ROUNDING * (1.0 + abs(own.terms))
         classes = Classes(problem.table.cells, totals, problem.numbers, problem.side)
         for c in range(problem.candidates):
             if scores[c] >= cut:
                 gain = gain_of(classes, terms, profile, sizes, own, c)
-                if gain > highest:
+                if gain > highest + tie:
                     best, highest = c, gain
     clear_weights(profile)
     problem.slacks[element] = max(mine - top, 0.0)
