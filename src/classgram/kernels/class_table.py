@@ -80,9 +80,7 @@ def fill_differences(table: ClassTable, terms: Terms, ready: Ready) -> None:
         for column in range(cells.shape[1]):
             count = cells[row, column]
             table.short[row, column] = min(count, SHORT_COUNTS)
-            renew_differences(
-                table.differences, terms, ready, (np.int64(row), np.int64(column)), np.int64(count)
-            )
+            renew_differences(table.differences, terms, ready, (row, column), count)
     for column in range(min(table.diagonal.size, cells.shape[0])):
         table.diagonal[column] = cells[column, column]
 

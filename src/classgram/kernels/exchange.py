@@ -61,7 +61,7 @@ def change_class(
         table.short[key, column] = min(after, SHORT_COUNTS)
         if key == column or (tied > 0 and key == column + tied):
             table.diagonal[column] = after
-        renew_differences(table.differences, terms, ready, (np.int64(key), np.int64(column)), np.int64(after))
+        renew_differences(table.differences, terms, ready, (key, column), after)
         numbers[ONCE] += int(after == 1) - int(before == 1)
         numbers[SEEN] += int(after > 0) - int(before > 0)
         if mirror.cells.shape[0] > 0:
@@ -73,8 +73,7 @@ def change_class(
             count = mirror.cells[row, other] + change
             mirror.cells[row, other] = count
             mirror.short[row, other] = min(count, SHORT_COUNTS)
-            mirrored = (np.int64(row), np.int64(other))
-            renew_differences(mirror.differences, terms, ready, mirrored, np.int64(count))
+            renew_differences(mirror.differences, terms, ready, (row, other), count)
 
 
 @inlined
@@ -108,10 +107,9 @@ def move_if_better(
 ) -> bool:
     """Move the element to the proposed class if that still raises F by more than the threshold."""
     terms = criterion[0]
-    # One width for class numbers: another would be one more compilation of all that takes them.
-    element, target = proposal[0], np.int64(proposal[1])
+    element, target = proposal
     classes, totals, sizes = problem.classes, problem.table.totals, problem.sizes[element]
-    own_class = np.int64(classes[element])
+    own_class = classes[element]
     if target == own_class or not (
         may_leave(totals, sizes, own_class, terms.discount)
         and may_join(totals, sizes, target, terms.discount)

@@ -154,7 +154,7 @@ def best_target(
 ) -> int:
     """Give the best of the selected classes, the present one unless another gains enough."""
     totals, sizes = problem.table.totals, problem.sizes[element]
-    best = np.int64(problem.classes[element])
+    best = problem.classes[element]
     if not may_leave(totals, sizes, best, terms.discount):
         return best  # type: ignore[no-any-return]
     profile = build_profile(problem.events, scratch.slots, element, best, problem.tied)
@@ -166,7 +166,7 @@ def best_target(
     present, highest = best, rule.threshold
     tie = ROUNDING * (1.0 + abs(own.terms))
     for i in range(length):
-        c = np.int64(candidates.targets[i])
+        c = candidates.targets[i]
         if c != present and may_join(totals, sizes, c, terms.discount):
             gain = gain_of(classes, terms, profile, sizes, own, c)
             lower = c < best and best != present and gain >= highest - tie

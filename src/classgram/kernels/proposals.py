@@ -239,11 +239,11 @@ def value_in_other(
 
 
 @lean_kernel
-def total_terms(totals: LongArray, sizes: LongArray, terms: Terms, column: int, removed: int) -> float:
+def total_terms(totals: LongArray, sizes: LongArray, terms: Terms, column: int, removed: bool) -> float:
     """Give the class terms that an element of these sizes adds to a class."""
     result = 0.0
     for side in range(totals.shape[0]):
-        count = totals[side, column] - removed * sizes[side]
+        count = totals[side, column] - (sizes[side] if removed else 0)
         result -= difference(terms.total_values, terms.total_shift, count, sizes[side])
     return result
 
@@ -279,12 +279,12 @@ def gain_of(
     """Give F after moving the element to another class, less F now, exactly."""
     other = value_in_other(classes.cells, terms.pair_values, terms.pair_shift, profile, candidate)
     gain = other.terms - own.terms
-    gain += total_terms(classes.totals, sizes, terms, candidate, np.int64(0))
-    gain -= total_terms(classes.totals, sizes, terms, np.int64(profile.own), np.int64(1))
+    gain += total_terms(classes.totals, sizes, terms, candidate, False)
+    gain -= total_terms(classes.totals, sizes, terms, profile.own, True)
     if terms.discount > 0.0:
         numbers = classes.numbers
         once, seen = numbers[ONCE], numbers[SEEN]
-        pairs = class_pairs(classes, sizes, np.int64(profile.own), candidate)
+        pairs = class_pairs(classes, sizes, profile.own, candidate)
         gain += global_term(terms.discount, once - own.once + other.once, seen - own.seen + other.seen, pairs)
         gain -= global_term(terms.discount, once, seen, numbers[KINDS] * numbers[KINDS + 1])
     return gain
@@ -562,9 +562,9 @@ def add_global_term(problem: Problem, discount: float, scratch: Scratch, element
     scores, logs = scratch.scores, scratch.logs
     more_once, more_seen = scratch.once, scratch.seen
     once, seen = numbers[ONCE] - own.once, numbers[SEEN] - own.seen
-    own_class = np.int64(problem.classes[element])
+    own_class = problem.classes[element]
     classes = Classes(problem.table.cells, totals, numbers, problem.side)
-    pairs = class_pairs(classes, sizes, own_class, np.int64(-1))
+    pairs = class_pairs(classes, sizes, own_class, -1)
     most = 0
     for c in range(problem.candidates):
         most = max(most, more_seen[c])
@@ -652,7 +652,7 @@ def best_class(
     Ties go to the present class, then to the lowest number.
     """
     totals, sizes, scores = problem.table.totals, problem.sizes[element], scratch.scores
-    best = np.int64(problem.classes[element])
+    best = problem.classes[element]
     if not may_leave(totals, sizes, best, terms.discount):
         return best  # type: ignore[no-any-return]
     profile = build_profile(problem.events, scratch.slots, element, best, problem.tied)
@@ -670,7 +670,7 @@ def best_class(
     bound = 32.0 * (sizes[0] + sizes[sizes.size - 1] + 1) + abs(own.terms)
     # The highest score is known to 2^-30 of the bound.
     error += (6e-8 * (profile.length + 16) + 2e-9) * bound
-    mine = own.terms + total_terms(totals, sizes, terms, best, np.int64(1))
+    mine = own.terms + total_terms(totals, sizes, terms, best, True)
     top = highest_score(scores, problem.candidates, bound)
     cut = max(top - 2 * error, mine + rule.threshold - error)
     if rule.temperature > 0.0:
