@@ -59,7 +59,7 @@ def renew_differences(
     else:
         for level in range(LEVELS):
             exact = difference(terms.pair_values, terms.pair_shift, count, level + 1)
-            differences[first + level, column] = round(exact / ready.steps[level])
+            differences[first + level, column] = np.rint(exact / ready.steps[level])
 
 
 @lean_kernel
@@ -79,7 +79,7 @@ def fill_differences(table: ClassTable, terms: Terms, ready: Ready) -> None:
     for row in range(cells.shape[0]):
         for column in range(cells.shape[1]):
             count = cells[row, column]
-            table.short[row, column] = min(count, SHORT_COUNTS)
+            table.short[row, column] = count if count < SHORT_COUNTS else SHORT_COUNTS
             renew_differences(table.differences, terms, ready, (row, column), count)
     for column in range(min(table.diagonal.size, cells.shape[0])):
         table.diagonal[column] = cells[column, column]

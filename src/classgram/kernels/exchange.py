@@ -31,7 +31,7 @@ IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
 
 
-@inlined
+@lean_kernel
 def change_class(
     table: ClassTable,
     mirror: ClassTable,
@@ -58,12 +58,12 @@ def change_class(
         before = table.cells[key, column]
         after = before + change
         table.cells[key, column] = after
-        table.short[key, column] = min(after, SHORT_COUNTS)
+        table.short[key, column] = after if after < SHORT_COUNTS else SHORT_COUNTS
         if key == column or (tied > 0 and key == column + tied):
             table.diagonal[column] = after
         renew_differences(table.differences, terms, ready, (key, column), after)
-        numbers[ONCE] += int(after == 1) - int(before == 1)
-        numbers[SEEN] += int(after > 0) - int(before > 0)
+        numbers[ONCE] += np.int64(after == 1) - np.int64(before == 1)
+        numbers[SEEN] += np.int64(after > 0) - np.int64(before > 0)
         if mirror.cells.shape[0] > 0:
             row, other = column, key
             if tied > 0 and key < tied:
@@ -72,11 +72,11 @@ def change_class(
                 other = key - tied
             count = mirror.cells[row, other] + change
             mirror.cells[row, other] = count
-            mirror.short[row, other] = min(count, SHORT_COUNTS)
+            mirror.short[row, other] = count if count < SHORT_COUNTS else SHORT_COUNTS
             renew_differences(mirror.differences, terms, ready, (row, other), count)
 
 
-@inlined
+@lean_kernel
 def change_totals(
     problem: Problem, shift: float, scratch: Scratch, element: int, place: tuple[int, int]
 ) -> None:
@@ -89,7 +89,7 @@ def change_totals(
         after = before + sign * problem.sizes[element, side]
         totals[side, column] = after
         problem.table.single_totals[side, column] = np.float32(after)
-        numbers[KINDS + problem.side + side] += int(after > 0) - int(before > 0)
+        numbers[KINDS + problem.side + side] += np.int64(after > 0) - np.int64(before > 0)
         current = scratch.total_sizes[side]
         if current > 0:
             term -= approximate_difference(np.float32(after), np.float32(current), np.float32(shift))

@@ -310,7 +310,7 @@ def may_join(totals: LongArray, sizes: LongArray, candidate: int, discount: floa
     return True
 
 
-@inlined
+@lean_kernel
 def renew_total_row(totals: SingleArray, sizes: LongArray, shift: float, scratch: Scratch) -> None:
     """Make the class term of every candidate for an element of these sizes."""
     row, current = scratch.total_row, scratch.total_sizes
@@ -353,7 +353,7 @@ def add_four_rows(
         scores[j] += unit * np.float32(total)
 
 
-@inlined
+@lean_kernel
 def add_small_amounts(
     differences: NDArray[np.int16],
     steps: SingleArray,
@@ -392,7 +392,10 @@ def add_looked_up(
     e, f, g, h = middling[picked[4]], middling[picked[5]], middling[picked[6]], middling[picked[7]]
     highest = np.uint16(0)
     for j in range(scores.size):
-        highest = max(highest, max(max(a[j], b[j]), max(c[j], d[j])))
+        one = a[j] if a[j] > b[j] else b[j]
+        two = c[j] if c[j] > d[j] else d[j]
+        either = one if one > two else two
+        highest = either if either > highest else highest
     for j in range(scores.size):
         scores[j] += (e[a[j]] + f[b[j]]) + (g[c[j]] + h[d[j]])
     return highest  # type: ignore[return-value]
@@ -406,7 +409,7 @@ def add_computed(counts: IntArray, amount: int, shift: float, scores: SingleArra
         scores[c] += approximate_difference(np.float32(counts[c]), single_amount, single_shift)
 
 
-@inlined
+@lean_kernel
 def add_large_amounts(
     table: ClassTable,
     terms: Terms,
@@ -478,7 +481,7 @@ def unpack_seen(packed: NDArray[np.int16], once: IntArray, seen: IntArray, singl
         packed[c] = np.int16(0)
 
 
-@inlined
+@lean_kernel
 def count_seen(short: NDArray[np.uint16], profile: Profile, scratch: Scratch) -> None:
     """Count, for each candidate, the pairs that would be newly seen and the change of n1."""
     packed, rows = scratch.packed, scratch.rows
@@ -522,7 +525,7 @@ def correct(target: Corrections, place: int, count: int, amount: int, sign: int)
     target.once[place] += sign * (change - (newly << 16))
 
 
-@inlined
+@lean_kernel
 def correct_tied_scores(
     cells: IntArray, diagonal: IntArray, profile: Profile, target: Corrections, candidates: int
 ) -> None:
@@ -555,7 +558,7 @@ def correct_tied_scores(
                 correct(target, candidate, diagonal[candidate], itself, 1)
 
 
-@inlined
+@lean_kernel
 def add_global_term(problem: Problem, discount: float, scratch: Scratch, element: int, own: Value) -> None:
     """Add leaving-one-out's global term after the move to the score of each candidate."""
     sizes, totals, numbers = problem.sizes[element], problem.table.totals, problem.numbers
@@ -567,7 +570,7 @@ def add_global_term(problem: Problem, discount: float, scratch: Scratch, element
     pairs = class_pairs(classes, sizes, own_class, -1)
     most = 0
     for c in range(problem.candidates):
-        most = max(most, more_seen[c])
+        most = more_seen[c] if more_seen[c] > most else most
     for k in range(most + 1):
         logs[k] = np.log(discount * max(seen + k - 1, 1) / max(pairs - seen - k + 1, 1))
     # Scores are small beside the term itself, so its present value is taken off first.
@@ -575,7 +578,8 @@ def add_global_term(problem: Problem, discount: float, scratch: Scratch, element
     empty = 0
     for c in range(problem.candidates):
         scores[c] += np.float32((once + more_once[c]) * logs[more_seen[c]] - now)
-        empty += int(totals[0, c] == 0) + int(totals[totals.shape[0] - 1, c] == 0)
+        if totals[0, c] == 0 or totals[totals.shape[0] - 1, c] == 0:
+            empty += 1
     if empty == 0:
         return
     for c in range(problem.candidates):
@@ -598,12 +602,14 @@ def highest_score(scores: SingleArray, candidates: int, bound: float) -> float:
     scale = np.float32(2.0**30 / bound)
     best = np.int32(-(2**31) + 1)
     for c in range(candidates):
-        scaled = min(max(scores[c] * scale, np.float32(-2e9)), np.float32(2e9))
-        best = max(best, np.int32(scaled))
+        scaled = scores[c] * scale
+        scaled = scaled if scaled > np.float32(-2e9) else np.float32(-2e9)
+        rounded = np.int32(scaled if scaled < np.float32(2e9) else np.float32(2e9))
+        best = rounded if rounded > best else best
     return (best + 1.0) / scale
 
 
-@inlined
+@lean_kernel
 def score_candidates(
     problem: Problem, terms: Terms, ready: Ready, scratch: Scratch, profile: Profile
 ) -> float:
@@ -630,7 +636,7 @@ def noise_offset(seed: int, element: int) -> int:
     return np.int64((bits >> np.uint64(40)) & np.uint64(NOISE_VALUES - 1))  # type: ignore[return-value]
 
 
-@inlined
+@lean_kernel
 def noisiest_class(scores: SingleArray, rule: Rule, offset: int, scale: float, mine: float) -> int:
     """Give the class of the highest score with noise, or -1 for the present one."""
     best = -1
@@ -672,7 +678,8 @@ def best_class(
     error += (6e-8 * (profile.length + 16) + 2e-9) * bound
     mine = own.terms + total_terms(totals, sizes, terms, best, True)
     top = highest_score(scores, problem.candidates, bound)
-    cut = max(top - 2 * error, mine + rule.threshold - error)
+    cut = mine + rule.threshold - error
+    cut = top - 2 * error if top - 2 * error > cut else cut
     if rule.temperature > 0.0:
         offset = noise_offset(rule.seed, element)
         scale = rule.temperature * np.sqrt(float(max(sizes[0], sizes[sizes.size - 1])))
@@ -689,5 +696,5 @@ def best_class(
                 if gain > highest + tie:
                     best, highest = c, gain
     clear_weights(profile)
-    problem.slacks[element] = max(mine - top, 0.0)
+    problem.slacks[element] = mine - top if mine > top else 0.0
     return best  # type: ignore[no-any-return]
