@@ -344,3 +344,9 @@ def test_treebank_reaches_known_optima(treebank: Path, classes: int, least: floa
     result = exchange(counts, ClusterOptions(classes=classes), SearchOptions(), ONE_THREAD)
     assert result.converged
     assert least <= result.F
+
+
+@pytest.mark.parametrize("run", [RunOptions(engine="ray"), RunOptions(address="here")])
+def test_an_engine_that_is_not_there_is_refused(run: RunOptions) -> None:
+    with pytest.raises(InputError, match="--engine local"):
+        exchange(counts_of(["a b a"]), ClusterOptions(classes=1), run=run)

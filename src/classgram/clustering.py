@@ -397,7 +397,9 @@ def exchange(
 
 
 def check_search(search: SearchOptions, run: RunOptions) -> None:
-    """Refuse numbers that make no sense."""
+    """Refuse numbers that make no sense, and an engine that is not there."""
+    if run.engine != "local" or run.address is not None:
+        raise InputError("only --engine local works so far, on the threads of this machine")
     for name, number, least in (
         ("--sweeps", search.sweeps, 0),
         ("--batch", search.batch, 1),

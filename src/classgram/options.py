@@ -151,10 +151,10 @@ class RunOptions:
     """Continue an interrupted run from its last checkpoint."""
 
     engine: Engine = "local"
-    """Where the work is done: in this process, or by Ray workers."""
+    """Where the work is done; so far only in this process."""
 
     address: str | None = None
-    """The address of a running Ray cluster."""
+    """The address of a cluster of machines; not used so far."""
 
 
 Recipe = Literal["mixture", "class", "backoff", "katz", "kneser-ney"]
