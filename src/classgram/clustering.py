@@ -7,7 +7,7 @@ converged result is a local optimum, certified.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +79,8 @@ class Result:
     notes: tuple[str, ...] = ()
     curve: tuple[tuple[int, float], ...] = ()
     """The numbers of classes tried by ``auto`` with their leaving-one-out criterion."""
+    cpu_seconds: float = 0.0
+    """Processor time of the sweeps alone, all threads together."""
 
     def history(self) -> dict[str, Any]:
         """Give the record that history.json holds."""
@@ -392,8 +394,10 @@ def exchange(
         under_way.deadline = deadline
         under_way.checkpoint_every = run.checkpoint_every
         under_way.report = report
+        begun = time.process_time()
         ended = under_way.run()
-    return finish(under_way, ended, notes, curve)
+        seconds = time.process_time() - begun
+    return replace(finish(under_way, ended, notes, curve), cpu_seconds=seconds)
 
 
 def check_search(search: SearchOptions, run: RunOptions) -> None:

@@ -153,13 +153,18 @@ def read_word_list(path: Path, text: TextOptions) -> list[bytes]:
 
 
 def choose_vocabulary(
-    scanner: WordScanner, options: VocabularyOptions, listed: list[bytes] | None, text: TextOptions
+    scanner: WordScanner,
+    options: VocabularyOptions,
+    listed: list[bytes] | None,
+    text: TextOptions,
+    counts: npt.NDArray[np.int64] | None = None,
 ) -> tuple[Vocabulary, npt.NDArray[np.int32]]:
     """The vocabulary of a scanned text, and the final id of every id the scanner gave.
 
-    With ``listed``, what ``options.words`` holds, just these words and all of them are chosen.
+    With ``listed``, what ``options.words`` holds, just these words and all of them are chosen. Where a
+    part of the text decides, ``counts`` are the words' counts in it.
     """
-    counts = scanner.counts
+    counts = scanner.counts if counts is None else counts
     # Stable: words of one frequency stay in the order of their first appearance.
     order = np.argsort(-counts[len(SYMBOLS) :], kind="stable") + len(SYMBOLS)
     unseen = b""

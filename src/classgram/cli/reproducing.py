@@ -1,0 +1,129 @@
+"""The command ``reproduce``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from classgram.cli.app import (
+    Flat,
+    Output,
+    ShowOptions,
+    announce_compilation,
+    app,
+    message,
+    print_json,
+    print_table,
+)
+from classgram.errors import InputError
+from classgram.options import ReadOptions
+
+if TYPE_CHECKING:
+    from classgram.reproduction.run import Outcomes
+    from classgram.reproduction.tables import Table
+
+
+@app.command
+def reproduce(
+    *,
+    output: Annotated[Path, Output],
+    train: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
+    test: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
+    test_share: float = 0.05,
+    only: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
+    scale: Literal["small", "full"] = "small",
+    seed: int = 0,
+    workers: int = 2,
+    read: Annotated[ReadOptions, Flat] = ReadOptions(),
+    show: ShowOptions = ShowOptions(),
+) -> None:
+    """Run the experiments of the paper on a text, and set the results beside the paper's figures.
+
+    Interrupted or killed, it goes on where it stopped when it is run again.
+
+    Parameters
+    ----------
+    output
+        The folder of results: report.md, tables, figures, and a file for each cell that was run.
+    train
+        The training text; without it, the documentation that comes with Python.
+    test
+        The test text; without it, a part of the training text is held out.
+    test_share
+        The share of the sentences that is held out where there is no test text.
+    only
+        Experiments to run: table-1 to table-9, section-2, section-3, beyond (all).
+    scale
+        small: minutes, on at most 350,000 words; full: the paper's sizes, an hour or more.
+    seed
+        The seed of the samples and of everything else that is random.
+    workers
+        Processes that run cells side by side, with one thread each.
+    """
+    from classgram.demo_text import demo_text
+    from classgram.folders import lock
+    from classgram.progress import progress
+    from classgram.reproduction.plan import find_scale
+    from classgram.reproduction.run import reproduce as run
+    from classgram.reproduction.samples import Texts
+
+    if test and not train:
+        raise InputError("--test needs --train; name a training text, or leave both out")
+    if not 0 < test_share < 1:
+        raise InputError(f"--test-share {test_share}: must be between 0 and 1, such as 0.05")
+    if seed < 0:
+        raise InputError(f"--seed must be 0 or more, not {seed}")
+    wanted = find_scale(scale)
+    texts = Texts(
+        train or (str(demo_text()),), test, test_share, seed, most_words=wanted.most_words, read=read
+    )
+    announce_compilation(show.quiet)
+    with lock(output), progress("reproducing", None, "cells", show.quiet) as report:
+        outcomes = run(
+            texts, wanted, output, only, workers, lambda done, of, what: report(done, f"of {of}: {what}")
+        )
+        tables = write_report(outcomes, show.quiet)
+    show_report(outcomes, tables, show)
+    if not outcomes.complete:
+        raise KeyboardInterrupt
+
+
+def write_report(outcomes: "Outcomes", quiet: bool) -> "dict[str, list[Table]]":
+    """Write tables, figures and the page; without matplotlib there are no figures."""
+    from classgram.reproduction import plots
+    from classgram.reproduction.report import filled, write_page, write_tables
+
+    tables = filled(outcomes)
+    write_tables(outcomes, tables)
+    drawn: dict[str, list[str]] = {}
+    if plots.available():
+        figures = plots.figures_for(tables)
+        plots.save_figures(
+            [one for some in figures.values() for one in some], outcomes.store.folder / "figures"
+        )
+        drawn = {name: [one.name for one in some] for name, some in figures.items()}
+    else:
+        message("no plots: they need matplotlib; pip install 'classgram[plot]' and run again", quiet)
+    write_page(outcomes, tables, drawn)
+    return tables
+
+
+def show_report(outcomes: "Outcomes", tables: "dict[str, list[Table]]", show: ShowOptions) -> None:
+    """Say what was run, what failed, and where the results are."""
+    from classgram.reproduction.report import as_records
+    from classgram.reproduction.run import NOT_RUN
+    from classgram.reproduction.tables import Gap
+
+    if show.json:
+        every = {name: [as_records(part) for part in parts] for name, parts in tables.items()}
+        print_json({"facts": outcomes.plan.facts._asdict(), "complete": outcomes.complete, "tables": every})
+        return
+    rows: list[list[Any]] = []
+    for experiment in outcomes.experiments:
+        found = [outcomes.results(cell) for cell in experiment.cells]
+        failed = sum(isinstance(one, Gap) and one != NOT_RUN for one in found)
+        done = sum(not isinstance(one, Gap) for one in found)
+        rows.append([experiment.name, f"{done} of {len(found)}", failed or ""])
+    print_table(["experiment", "cells", "failed"], rows, str(outcomes.store.folder / "report.md"))
+    for failure in dict.fromkeys(failure.reason for failure in outcomes.failures.values()):
+        message(f"failed: {failure}", show.quiet)

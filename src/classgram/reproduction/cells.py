@@ -1,0 +1,232 @@
+"""The cells of the experiments: each one model or clustering, a pure function of its settings."""
+
+import json
+import math
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from classgram.clustering import Result, exchange
+from classgram.errors import InputError
+from classgram.evaluation import evaluate_sentences
+from classgram.folders import atomic_file, checksum
+from classgram.language_model import LanguageModel
+from classgram.mixture_recipe import Training, component_names, train_mixture
+from classgram.ngrams import NgramCounts, count_ngrams, count_sentences
+from classgram.options import (
+    ClusterOptions,
+    CountOptions,
+    Effort,
+    MixtureOptions,
+    ModelOptions,
+    RunOptions,
+    SearchOptions,
+    TrainClassesOptions,
+)
+from classgram.reproduction.samples import Prepared, Sample, load_counts, load_prepared
+from classgram.task import make_task
+from classgram.text import text_from_strings
+from classgram.training import train_class_model, train_model
+
+VERSION = 1
+"""To be raised when a cell's results change their meaning, so that earlier ones are not used."""
+
+SHARED_ORDER = 3
+"""Counts up to this order are shared between cells; longer n-grams are many, and few cells need them."""
+
+ONE_THREAD = RunOptions(threads=1)
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """Classes and the class model that they give."""
+
+    sample: Sample
+    classes: ClusterOptions
+    search: SearchOptions
+
+    @property
+    def order(self) -> int:
+        """The order of the counts that are needed."""
+        return self.classes.order
+
+
+@dataclass(frozen=True)
+class WordModel:
+    """A model of words."""
+
+    sample: Sample
+    model: ModelOptions
+
+    @property
+    def order(self) -> int:
+        """The order of the counts that are needed."""
+        return self.model.order or 2
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The default mixture of word and class models."""
+
+    sample: Sample
+    order: int
+    seed: int
+    effort: Effort
+
+
+Cell = Clustering | WordModel | Mixture
+
+
+def cell_key(cell: Cell, text: str) -> str:
+    """The name of a cell's result: a digest of everything that the result depends on."""
+    settings = {"kind": type(cell).__name__, "version": VERSION, "text": text, **asdict(cell)}
+    return checksum(json.dumps(settings, sort_keys=True).encode())
+
+
+def shares_counts(cell: Cell) -> bool:
+    """Whether a cell uses counts that others use, too."""
+    return not isinstance(cell, Mixture) and cell.order <= SHARED_ORDER
+
+
+def run_cell(cell: Cell, work: Path) -> dict[str, Any]:
+    """The results of a cell."""
+    prepared = load_prepared(work, cell.sample.punctuation)
+    if isinstance(cell, Mixture):
+        return mixture_results(cell, prepared)
+    if shares_counts(cell):
+        counts = load_counts(work, cell.sample, cell.order)
+    else:
+        sentences = prepared.sentences(cell.sample.words)
+        counts = count_sentences(prepared.vocabulary, sentences, CountOptions(cell.order))
+    if isinstance(cell, WordModel):
+        return {**sample_results(counts), **model_results(train_model(counts, cell.model), prepared)}
+    return clustering_results(cell, counts, prepared)
+
+
+def save_result(path: Path, cell: Cell, result: dict[str, Any]) -> None:
+    """Write a cell's result so that it is there whole or not at all."""
+    record = {"kind": type(cell).__name__, "settings": asdict(cell), "result": result}
+    with atomic_file(path) as file:
+        file.write((json.dumps(record, indent=1, allow_nan=False) + "\n").encode())
+
+
+def load_result(path: Path) -> dict[str, Any] | None:
+    """A cell's result, or None where there is none that can be read."""
+    try:
+        result = json.loads(path.read_bytes())["result"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return result if isinstance(result, dict) else None
+
+
+def sample_results(counts: NgramCounts) -> dict[str, Any]:
+    """How large the training set was, in words as this way of reading makes them."""
+    unigrams = counts.levels[0].counts
+    return {
+        "tokens": counts.tokens,
+        "types": int(np.count_nonzero(unigrams)),
+        "unknown_tokens": int(unigrams[0]),
+    }
+
+
+def model_results(model: LanguageModel, prepared: Prepared) -> dict[str, Any]:
+    """A model's perplexities on the test text, and its size."""
+    evaluation = evaluate_sentences(model, prepared.test)[0]
+    excluding = evaluation.perplexity_excluding_unknown
+    if evaluation.unknown == evaluation.words + evaluation.sentences or not math.isfinite(excluding):
+        raise InputError("the test text holds no known word")
+    return {
+        "perplexity": excluding,
+        "perplexity_including_unknown": evaluation.perplexity_including_unknown,
+        **model_size(model),
+    }
+
+
+def model_size(model: LanguageModel) -> dict[str, int]:
+    """The probabilities and weights that a model stores, and the bytes of all its arrays."""
+    arrays = model.to_files().arrays.values()
+    return {
+        "parameters": sum(array.size for array in arrays if array.dtype.kind == "f"),
+        "bytes": sum(array.nbytes for array in arrays),
+    }
+
+
+def clustering_results(cell: Clustering, counts: NgramCounts, prepared: Prepared) -> dict[str, Any]:
+    """What a search found, and the perplexities of the class models over it."""
+    options, lowered = fitting_numbers(counts, cell.classes)
+    found = exchange(counts, options, cell.search, ONE_THREAD)
+    order = options.order
+    model = train_class_model(counts, found.partition, ModelOptions("class", order, "paper"))
+    other = train_class_model(counts, found.partition, ModelOptions("class", order, "interpolated"))
+    interpolated = evaluate_sentences(other, prepared.test)[0]
+    return {
+        **sample_results(counts),
+        **search_results(found),
+        "classes": options.classes,
+        "context_classes": options.context_classes,
+        "lowered": lowered,
+        **model_results(model, prepared),
+        "interpolated_perplexity": interpolated.perplexity_excluding_unknown,
+    }
+
+
+def search_results(found: Result) -> dict[str, Any]:
+    """How a search went."""
+    return {
+        "F": found.F,
+        "ended": found.ended,
+        "sweeps": len(found.sweeps),
+        "cpu_seconds": found.cpu_seconds,
+    }
+
+
+def fitting_numbers(counts: NgramCounts, options: ClusterOptions) -> tuple[ClusterOptions, bool]:
+    """Class numbers no larger than the numbers of elements, and whether any was lowered."""
+    contexts, words = elements(counts, options)
+    assert isinstance(options.classes, int)
+    classes = min(options.classes, words)
+    asked = options.context_classes
+    of_contexts = None if asked is None else min(asked, contexts)
+    fitting = replace(options, classes=classes, context_classes=of_contexts)
+    return fitting, fitting != options
+
+
+def elements(counts: NgramCounts, options: ClusterOptions) -> tuple[int, int]:
+    """The numbers of contexts and of words that could have classes of their own."""
+    if options.order == 2:
+        # Every word but the sentence end is also a context.
+        seen = max(1, int(np.count_nonzero(counts.levels[0].counts)) - 1)
+        return seen, seen
+    found = make_task(counts, options).elements
+    return found[0], found[-1]
+
+
+def mixture_results(cell: Mixture, prepared: Prepared) -> dict[str, Any]:
+    """The perplexities of a mixture."""
+    sentences = prepared.sentences(cell.sample.words)
+    counts = count_sentences(prepared.vocabulary, sentences, CountOptions(cell.order))
+    classes = TrainClassesOptions(seed=cell.seed, effort=cell.effort, threads=1)
+    begun = time.process_time()
+    model = train_mixture(Training(counts, sentences), None, MixtureOptions(), classes)
+    return {
+        **sample_results(counts),
+        "cpu_seconds": time.process_time() - begun,
+        "components": component_names(model),
+        **model_results(model, prepared),
+    }
+
+
+WARM_UP = ("the cat sat on the mat", "a dog ran to the cat", "the dog sat", "a cat ran") * 6
+
+
+def warm_up() -> None:
+    """Compile or load every kernel of the search, so that no cell's time holds that."""
+    counts = count_ngrams(text_from_strings(WARM_UP), CountOptions(3))
+    for heuristic in (False, True):
+        for shape in ("tied", "joint"):
+            options = ClusterOptions(4, criterion="loo", shape="tied" if shape == "tied" else "joint")
+            search = SearchOptions(heuristic=heuristic, targets=2, sweeps=3)
+            exchange(counts, options, search, ONE_THREAD)

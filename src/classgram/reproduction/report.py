@@ -1,0 +1,121 @@
+"""Tables as Markdown, CSV and JSON, and one page that sets them beside the paper's figures."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+from classgram._version import __version__
+from classgram.folders import atomic_file
+from classgram.reproduction.plan import Plan
+from classgram.reproduction.run import NOT_RUN, Outcomes
+from classgram.reproduction.tables import Entry, Experiment, Gap, Table, written
+
+PAGE = "report.md"
+
+
+def markdown(table: Table) -> str:
+    """A table in Markdown, with its title and its notes."""
+    heads = [column.heading for column in table.columns]
+    rules = ["---" if column.form == "text" else "---:" for column in table.columns]
+    lines = [f"**{table.title}**", "", row_line(heads), row_line(rules)]
+    for row in table.rows:
+        lines.append(row_line([written(v, c.form) for v, c in zip(row, table.columns, strict=True)]))
+    for note in table.notes:
+        lines += ["", note]
+    return "\n".join(lines) + "\n"
+
+
+def row_line(entries: list[str]) -> str:
+    """A row of a Markdown table."""
+    return "| " + " | ".join(entry.replace("|", "\\|").replace("\n", " ") for entry in entries) + " |"
+
+
+def plain(value: Entry) -> int | float | str | None:
+    """An entry for programs: a gap is its reason."""
+    return value.reason if isinstance(value, Gap) else value
+
+
+def as_csv(table: Table) -> str:
+    """A table as comma-separated values with all digits."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([column.key for column in table.columns])
+    writer.writerows([["" if v is None else plain(v) for v in row] for row in table.rows])
+    return out.getvalue()
+
+
+def as_records(table: Table) -> dict[str, Any]:
+    """A table as a record for JSON."""
+    keys = [column.key for column in table.columns]
+    return {
+        "name": table.name,
+        "title": table.title,
+        "rows": [dict(zip(keys, map(plain, row), strict=True)) for row in table.rows],
+        "notes": list(table.notes),
+    }
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file that is there whole or not at all."""
+    with atomic_file(path) as file:
+        file.write(text.encode())
+
+
+def filled(outcomes: Outcomes) -> dict[str, list[Table]]:
+    """The tables of every experiment of which at least one cell was run."""
+    return {
+        experiment.name: experiment.fill(outcomes.results)
+        for experiment in outcomes.experiments
+        if any(outcomes.results(cell) != NOT_RUN for cell in experiment.cells)
+    }
+
+
+def write_tables(outcomes: Outcomes, tables: dict[str, list[Table]]) -> None:
+    """Write every table as Markdown, CSV and JSON."""
+    folder = outcomes.store.folder / "tables"
+    for name, parts in tables.items():
+        write_text(folder / f"{name}.md", "\n".join(markdown(part) for part in parts))
+        document = json.dumps([as_records(part) for part in parts], indent=1, ensure_ascii=False)
+        write_text(folder / f"{name}.json", document + "\n")
+        for part in parts:
+            write_text(folder / f"{part.name}.csv", as_csv(part))
+
+
+def write_page(outcomes: Outcomes, tables: dict[str, list[Table]], figures: dict[str, list[str]]) -> Path:
+    """Write the page: what was run on what, then every table with its figures."""
+    parts = [introduction(outcomes.plan)]
+    for experiment in outcomes.experiments:
+        parts.append(section(experiment, tables.get(experiment.name), figures.get(experiment.name, [])))
+    path = outcomes.store.folder / PAGE
+    write_text(path, "\n".join(parts))
+    return path
+
+
+def introduction(plan: Plan) -> str:
+    """What the page is about."""
+    facts = plan.facts
+    return f"""# The paper's experiments on this text
+
+J. P. Ueberla, *An Extended Clustering Algorithm for Statistical Language Models* (1994), beside the same
+experiments by classgram {__version__}, scale {plan.scale.name}, seed {plan.seed}.
+
+Training text: {facts.train_words:,} words in {facts.train_sentences:,} sentences;
+test text: {facts.test_words:,} words in {facts.test_sentences:,} sentences; marks not counted.
+All words are in lower case. The vocabulary is open: the most frequent words of the training text, and
+`<unk>`. *Tokens* are words, marks (where they are verbalised) and sentence ends of a training set. Training sets are nested random samples of sentences, the same for all models.
+Perplexities leave out predictions of unknown words, as the paper's do, unless a column says otherwise.
+*Parameters* are the probabilities and weights that a model stores, *bytes* those of all its arrays.
+"""
+
+
+def section(experiment: Experiment, tables: list[Table] | None, figures: list[str]) -> str:
+    """The part of the page on one experiment."""
+    lines = [f"## {experiment.name}", ""]
+    if tables is None:
+        lines += [f"{experiment.title}: not run."]
+    else:
+        lines += [markdown(table) for table in tables]
+        lines += [f"![{experiment.title}](figures/{name}.png)" for name in figures]
+    return "\n".join(lines) + "\n"

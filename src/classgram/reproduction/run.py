@@ -1,0 +1,216 @@
+"""The run: every cell that has no result yet, by some processes, and then the report."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from classgram.errors import InputError
+from classgram.folders import CONFIG, VERSION, atomic_file, folder_kind, write_error
+from classgram.reproduction.cells import (
+    Cell,
+    cell_key,
+    load_result,
+    run_cell,
+    save_result,
+    shares_counts,
+    warm_up,
+)
+from classgram.reproduction.experiments import EXPERIMENTS, all_experiments, check_names, running_order
+from classgram.reproduction.plan import Plan, Scale
+from classgram.reproduction.samples import (
+    READINGS,
+    Facts,
+    Sample,
+    Texts,
+    counts_folder,
+    is_whole,
+    make_counts,
+    prepare_texts,
+    text_folder,
+)
+from classgram.reproduction.tables import Experiment, Gap
+from classgram.reproduction.workers import Failure, Job, Outcome, Pool
+
+KIND = "reproduction"
+
+NOT_RUN = Gap("not run")
+
+Told = Callable[[int, int, str], None]
+"""Told how many cells are done, of how many, and what the last one was."""
+
+
+class CellWork(NamedTuple):
+    """What a worker does for a cell: run it, and save its result."""
+
+    cell: Cell
+    work: Path
+    result: Path
+
+
+class CountWork(NamedTuple):
+    """What a worker does for counts that cells share."""
+
+    sample: Sample
+    order: int
+    work: Path
+
+
+@dataclass(frozen=True)
+class Store:
+    """Where results are kept: a folder with a file for each cell, and a folder for what cells share."""
+
+    folder: Path
+    text: str
+    """The fingerprint of the texts."""
+
+    @property
+    def work(self) -> Path:
+        """What cells of this text share."""
+        return self.folder / "work" / self.text
+
+    def path(self, cell: Cell) -> Path:
+        """The file of a cell's result."""
+        return self.folder / "cells" / f"{cell_key(cell, self.text)}.json"
+
+    @property
+    def facts_path(self) -> Path:
+        """The file that says how large the texts are."""
+        return self.folder / "cells" / f"text-{self.text}.json"
+
+    def facts(self) -> Facts | None:
+        """How large the texts are, if they have been read before."""
+        try:
+            return Facts(**json.loads(self.facts_path.read_bytes()))
+        except (OSError, ValueError, TypeError):
+            return None
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """All that a run gave, and all that earlier ones left."""
+
+    plan: Plan
+    experiments: list[Experiment]
+    store: Store
+    failures: dict[Path, Failure]
+    complete: bool
+    """False for a run that was stopped."""
+
+    def results(self, cell: Cell) -> dict[str, Any] | Gap:
+        """A cell's results, or why there are none."""
+        path = self.store.path(cell)
+        if path in self.failures:
+            return Gap(f"failed: {self.failures[path].reason}")
+        return load_result(path) or NOT_RUN
+
+
+def open_store(output: Path, texts: Texts) -> Store:
+    """The folder of results, made if it is not there."""
+    if output.is_dir() and folder_kind(output) not in (None, KIND):
+        raise InputError(f"{output}: holds another result of classgram; choose another name")
+    store = Store(output, texts.fingerprint())
+    try:
+        for name in ("cells", "work", "tables"):
+            (output / name).mkdir(parents=True, exist_ok=True)
+        store.work.mkdir(exist_ok=True)
+    except OSError as error:
+        raise write_error(output, error) from None
+    return store
+
+
+def write_config(store: Store, texts: Texts, plan: Plan) -> None:
+    """Say what the folder holds, as all results of classgram do."""
+    config = {
+        "format": f"classgram-{KIND}",
+        "version": VERSION,
+        "scale": plan.scale.name,
+        "seed": plan.seed,
+        "texts": {},
+        "arrays": {},
+        "train": list(texts.train),
+        "test": list(texts.test) or f"{texts.test_share:.0%} of the sentences, held out",
+        "facts": plan.facts._asdict(),
+    }
+    with atomic_file(store.folder / CONFIG) as file:
+        file.write((json.dumps(config, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def read_facts(store: Store, texts: Texts) -> Facts:
+    """How large the texts are: from an earlier run, or by reading them."""
+    facts = store.facts()
+    if facts is None:
+        facts = prepare_texts(texts, store.work)
+        with atomic_file(store.facts_path) as file:
+            file.write((json.dumps(facts._asdict()) + "\n").encode())
+    return facts
+
+
+def perform(work: CellWork | CountWork) -> None:
+    """Do a worker's work; results go to files, so that they outlive whoever asked for them."""
+    if isinstance(work, CountWork):
+        make_counts(work.work, work.sample, work.order)
+    elif load_result(work.result) is None:
+        save_result(work.result, work.cell, run_cell(work.cell, work.work))
+
+
+def reproduce(
+    texts: Texts, scale: Scale, output: Path, only: Sequence[str], processes: int, told: Told
+) -> Outcomes:
+    """Run what has no result yet; stopped by Ctrl-C, everything done so far is kept."""
+    check_names(only)
+    if processes < 1:
+        raise InputError("--workers must be 1 or more")
+    store = open_store(output, texts)
+    plan = Plan(scale, read_facts(store, texts), texts.seed)
+    write_config(store, texts, plan)
+    experiments = all_experiments(plan)
+    missing = missing_cells(store, experiments, running_order(only or list(EXPERIMENTS)))
+    failures: dict[Path, Failure] = {}
+    complete = True
+    if missing and not all(is_whole(text_folder(store.work, reading)) for reading in READINGS):
+        prepare_texts(texts, store.work)
+    finished = 0
+
+    def done(job: Job, outcome: Outcome) -> None:
+        nonlocal finished
+        if isinstance(job.work, CellWork):
+            finished += 1
+            if isinstance(outcome, Failure):
+                failures[job.work.result] = outcome
+            told(finished, len(missing), describe(job.work.cell))
+
+    try:
+        with Pool(processes, warm_up, perform) as pool:
+            pool.run(jobs_for(store, missing), done)
+    except KeyboardInterrupt:
+        complete = False
+    return Outcomes(plan, experiments, store, failures, complete)
+
+
+def missing_cells(store: Store, experiments: Sequence[Experiment], names: Sequence[str]) -> list[Cell]:
+    """The cells of the named experiments that have no result, each once, in the order to run them."""
+    by_name = {experiment.name: experiment for experiment in experiments}
+    wanted = dict.fromkeys(cell for name in names for cell in by_name[name].cells)
+    return [cell for cell in wanted if load_result(store.path(cell)) is None]
+
+
+def jobs_for(store: Store, cells: Sequence[Cell]) -> list[Job]:
+    """The jobs of cells, each after the counts that it shares with others."""
+    jobs: dict[str, Job] = {}
+    for cell in cells:
+        needs: tuple[str, ...] = ()
+        if shares_counts(cell):
+            folder = counts_folder(store.work, cell.sample, cell.order)
+            jobs[folder.name] = Job(folder.name, CountWork(cell.sample, cell.order, store.work))
+            needs = (folder.name,)
+        path = store.path(cell)
+        jobs[path.name] = Job(path.name, CellWork(cell, store.work, path), needs)
+    return list(jobs.values())
+
+
+def describe(cell: Cell) -> str:
+    """A cell in a few words, for the progress bar."""
+    sample = f"{cell.sample.words:,} words" if cell.sample.words else "all words"
+    return f"{type(cell).__name__.lower()}, {sample}"

@@ -1,0 +1,320 @@
+"""The experiments on the search: tables 1 to 4, the criteria of section 2, the shapes of section 3."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from classgram.options import ClusterOptions
+from classgram.reproduction import paper
+from classgram.reproduction.cells import Clustering
+from classgram.reproduction.plan import Plan, leaving_one_out
+from classgram.reproduction.samples import Sample
+from classgram.reproduction.tables import (
+    Column,
+    Entry,
+    Experiment,
+    Gap,
+    Results,
+    Table,
+    change,
+    entry,
+    exponent,
+    rank_correlation,
+    ratio,
+)
+
+TARGETS = 10
+"""The t of table 1."""
+
+SIZE_COLUMNS = (Column("parameters", "parameters", "count"), Column("bytes", "bytes", "count"))
+
+
+def joint_cell(plan: Plan, classes: int, search: str | tuple[int, int, int]) -> Clustering:
+    """A clustering into (C, C) classes; ``search`` is exact, or t, h and u of the heuristic."""
+    options = leaving_one_out("joint", classes, classes)
+    how = plan.exact if isinstance(search, str) else plan.heuristic(*search)
+    return Clustering(plan.search_sample, options, how)
+
+
+def table_1(plan: Plan) -> Experiment:
+    """Exact against heuristic."""
+    numbers = plan.scale.class_numbers
+    exact = {classes: joint_cell(plan, classes, "exact") for classes in numbers}
+    heuristic = {classes: joint_cell(plan, classes, (TARGETS, 10, 1000)) for classes in numbers}
+
+    def fill(results: Results) -> list[Table]:
+        rows, details = [], []
+        for classes in numbers:
+            theirs = paper.TABLE_1[classes]
+            one, two = exact[classes], heuristic[classes]
+            perplexities = [entry(results, cell, "perplexity") for cell in (one, two)]
+            times = [entry(results, cell, "cpu_seconds") for cell in (one, two)]
+            their_times = [paper.seconds(theirs.exact_time), paper.seconds(theirs.heuristic_time)]
+            rows.append((
+                classes, theirs.exact_perplexity, perplexities[0], theirs.heuristic_perplexity,
+                perplexities[1], theirs.perplexity_change, change(*perplexities), their_times[0], times[0],
+                their_times[1], times[1], their_times[0] / their_times[1], ratio(*times),
+                classes / TARGETS,
+            ))  # fmt: skip
+            for name, cell in (("exact", one), ("heuristic", two)):
+                details.append((classes, name, *search_details(results, cell)))
+        main = Table("table-1", TABLE_1_TITLE, TABLE_1_COLUMNS, tuple(rows), sample_notes(results, one))
+        columns = (Column("classes", "classes", "count"), Column("search", "search", "text"), *SEARCH_DETAILS)
+        return [
+            main,
+            exponents(main),
+            Table("table-1-details", "The models of table 1", columns, tuple(details)),
+        ]
+
+    cells = tuple(cell for classes in numbers for cell in (exact[classes], heuristic[classes]))
+    return Experiment("table-1", TABLE_1_TITLE, cells, fill)
+
+
+TABLE_1_TITLE = "Table 1: the algorithm and its heuristic version (t = 10, h = 10, u = 1000)"
+
+TABLE_1_COLUMNS = (
+    Column("classes", "classes", "count"),
+    Column("paper_exact", "exact: paper"),
+    Column("exact", "exact: ours"),
+    Column("paper_heuristic", "heuristic: paper"),
+    Column("heuristic", "heuristic: ours"),
+    Column("paper_change", "change %: paper", "percent"),
+    Column("change", "change %: ours", "percent"),
+    Column("paper_exact_seconds", "exact s: paper", "seconds"),
+    Column("exact_seconds", "exact s: ours", "seconds"),
+    Column("paper_heuristic_seconds", "heuristic s: paper", "seconds"),
+    Column("heuristic_seconds", "heuristic s: ours", "seconds"),
+    Column("paper_speedup", "speed-up: paper", "ratio"),
+    Column("speedup", "speed-up: ours", "ratio"),
+    Column("classes_per_target", "C / t", "ratio"),
+)
+
+SEARCH_DETAILS = (
+    Column("perplexity_including_unknown", "perplexity with unknown words"),
+    Column("interpolated_perplexity", "perplexity, interpolated"),
+    Column("F", "F", "criterion"),
+    Column("sweeps", "sweeps", "count"),
+    *SIZE_COLUMNS,
+)
+
+
+def search_details(results: Results, cell: Clustering) -> tuple[Entry, ...]:
+    """The entries of ``SEARCH_DETAILS``."""
+    return tuple(entry(results, cell, column.key) for column in SEARCH_DETAILS)
+
+
+def exponents(main: Table) -> Table:
+    """The exponents of time in the number of classes, fitted to all of table 1 and to its larger half."""
+    classes = main.column("classes")
+    half = len(classes) // 2
+    rows = []
+    for name in ("exact", "heuristic"):
+        theirs, ours = main.column(f"paper_{name}_seconds"), main.column(f"{name}_seconds")
+        rows.append((
+            name, exponent(classes, theirs), exponent(classes, ours),
+            exponent(classes[half:], theirs[half:]), exponent(classes[half:], ours[half:]),
+        ))  # fmt: skip
+    columns = (
+        Column("search", "search", "text"),
+        Column("paper_all", "all C: paper", "exponent"),
+        Column("all", "all C: ours", "exponent"),
+        Column("paper_larger", "larger half of C: paper", "exponent"),
+        Column("larger", "larger half of C: ours", "exponent"),
+    )
+    title = "Fitted exponents p of time = a C^p (least squares of the logarithms)"
+    return Table("table-1-exponents", title, columns, tuple(rows))
+
+
+def sample_notes(results: Results, cell: Clustering) -> tuple[str, ...]:
+    """How large the training set was."""
+    tokens = entry(results, cell, "tokens")
+    if not isinstance(tokens, int):
+        return ()
+    shape = f"{cell.classes.shape} classes, leaving-one-out, b = {cell.classes.discount}"
+    return (
+        f"Ours: {tokens:,} words, marks and sentence ends of training text; {shape}. Times are processor "
+        "seconds of the search alone, one thread; the paper's on a DEC 3000/600.",
+    )
+
+
+Search = Callable[[int], tuple[int, int, int]]
+
+
+def parameter_table(
+    number: int, letter: str, theirs: dict[int, paper.Searched], search: Search
+) -> Callable[[Plan], Experiment]:
+    """An experiment with one parameter of the heuristic; ``search`` gives t, h and u for its value."""
+
+    def experiment(plan: Plan) -> Experiment:
+        cells = {value: joint_cell(plan, plan.scale.many_classes, search(value)) for value in theirs}
+        name = f"table-{number}"
+        title = f"Table {number}: {PARAMETERS[letter]}, {plan.scale.many_classes} classes"
+
+        def fill(results: Results) -> list[Table]:
+            rows = []
+            for value, cell in cells.items():
+                printed = theirs[value]
+                rows.append((
+                    value, printed.criterion, entry(results, cell, "F"), printed.perplexity,
+                    entry(results, cell, "perplexity"), paper.seconds(printed.time),
+                    entry(results, cell, "cpu_seconds"),
+                    entry(results, cell, "perplexity_including_unknown"),
+                    entry(results, cell, "parameters"), entry(results, cell, "bytes"),
+                ))  # fmt: skip
+            columns = (Column(letter, letter, "count"), *PARAMETER_COLUMNS)
+            made = Table(name, title, columns, tuple(rows))
+            notes = (*lowered_notes(results, list(cells.values())), *together(made))
+            return [replace(made, notes=notes)]
+
+        return Experiment(name, title, tuple(cells.values()), fill)
+
+    return experiment
+
+
+PARAMETERS = {
+    "t": "target classes t (u = 1000, h = 10)",
+    "u": "moves u between full updates (t = 10, h = 10)",
+    "h": "neighbours h (t = 10, u = 10)",
+}
+
+PARAMETER_COLUMNS = (
+    Column("paper_criterion", "F: paper", "criterion"),
+    Column("criterion", "F: ours", "criterion"),
+    Column("paper_perplexity", "perplexity: paper"),
+    Column("perplexity", "perplexity: ours"),
+    Column("paper_seconds", "s: paper", "seconds"),
+    Column("seconds", "s: ours", "seconds"),
+    Column("perplexity_including_unknown", "with unknown words"),
+    *SIZE_COLUMNS,
+)
+
+
+def together(made: Table) -> tuple[str, ...]:
+    """How closely criterion and perplexity move together."""
+    found = rank_correlation(made.column("criterion"), made.column("perplexity"))
+    if found is None:
+        return ()
+    return (f"Rank correlation of criterion and perplexity (ours): {found:+.2f}; -1 is moving together.",)
+
+
+def lowered_notes(results: Results, cells: list[Clustering]) -> tuple[str, ...]:
+    """Where class numbers had to be lowered."""
+    found: dict[str, None] = {}
+    for cell in cells:
+        result = results(cell)
+        if not isinstance(result, Gap) and result["lowered"]:
+            asked = numbers_text(cell.classes.context_classes, cell.classes.classes)
+            got = numbers_text(result["context_classes"], result["classes"])
+            size = "all" if cell.sample.words is None else f"{cell.sample.words:,}"
+            found[f"{size} words: {got} classes instead of {asked}, as there are no more elements."] = None
+    return tuple(found)
+
+
+def numbers_text(contexts: Entry, words: Entry) -> str:
+    """Class numbers as the paper writes them: (G1, G2), or one where contexts have none of their own."""
+    return f"{words}" if contexts is None else f"({contexts}, {words})"
+
+
+table_2 = parameter_table(2, "t", paper.TABLE_2, lambda t: (t, 10, 1000))
+table_3 = parameter_table(3, "u", paper.TABLE_3, lambda u: (10, 10, u))
+table_4 = parameter_table(4, "h", paper.TABLE_4, lambda h: (10, h, 10))
+
+
+def section_2(plan: Plan) -> Experiment:
+    """Maximum likelihood against leaving-one-out, b fixed against b estimated."""
+    classes = plan.scale.many_classes
+    fixed = leaving_one_out("joint", classes, classes)
+    criteria: dict[str, ClusterOptions] = {
+        "maximum likelihood": replace(fixed, criterion="ml"),
+        "leaving-one-out, b = 0.75": fixed,
+        "leaving-one-out, b estimated": replace(fixed, discount="estimate"),
+    }
+    wanted = {name: plan.scale.training_sets[name] for name in plan.scale.criterion_sets}
+    samples = {one.name: one.sample("verbalise") for one in plan.sets(wanted)}
+    samples[f"{plan.scale.search_words:,} words"] = plan.search_sample
+    cells = {
+        (name, label): Clustering(sample, options, plan.exact)
+        for name, sample in samples.items()
+        for label, options in criteria.items()
+    }
+    title = f"Section 2: the criteria compared, ({classes}, {classes}) classes, exact search"
+
+    def fill(results: Results) -> list[Table]:
+        rows = [
+            (name, entry(results, cell, "tokens"), label, *comparison_entries(results, cell))
+            for (name, label), cell in cells.items()
+        ]
+        columns = (
+            Column("set", "training set", "text"),
+            Column("tokens", "tokens", "count"),
+            Column("criterion", "criterion", "text"),
+            *COMPARISON_COLUMNS,
+        )
+        notes = (*lowered_notes(results, list(cells.values())), "F of different criteria cannot be compared.")
+        return [Table("section-2", title, columns, tuple(rows), notes)]
+
+    return Experiment("section-2", title, tuple(cells.values()), fill)
+
+
+COMPARISON_COLUMNS = (
+    Column("perplexity", "perplexity"),
+    Column("perplexity_including_unknown", "with unknown words"),
+    Column("interpolated_perplexity", "interpolated"),
+    Column("F", "F", "criterion"),
+    Column("sweeps", "sweeps", "count"),
+    Column("cpu_seconds", "s", "seconds"),
+    *SIZE_COLUMNS,
+)
+
+
+def comparison_entries(results: Results, cell: Clustering) -> tuple[Entry, ...]:
+    """The entries of ``COMPARISON_COLUMNS``."""
+    return tuple(entry(results, cell, column.key) for column in COMPARISON_COLUMNS)
+
+
+NOT_YET = Gap("not available yet")
+
+
+def section_3(plan: Plan) -> Experiment:
+    """The shapes compared."""
+    scale = plan.scale
+    classes = scale.many_classes
+    contexts, words = scale.trigram_classes
+    shapes: dict[str, tuple[str, ClusterOptions | None]] = {
+        "tied, order 2": (f"{classes}", leaving_one_out("tied", classes)),
+        "joint, order 2": (f"({classes}, {classes})", leaving_one_out("joint", classes, classes)),
+        "predictive, order 2": (f"{classes}", leaving_one_out("predictive", classes)),
+        "joint, order 3": (
+            f"({contexts}, {words})",
+            replace(leaving_one_out("joint", words, contexts), order=3, contexts=scale.contexts),
+        ),
+        "positional, order 3": ("", None),
+        "tied, order 3": ("", None),
+    }
+    sample: Sample = plan.search_sample
+    cells = {
+        name: Clustering(sample, options, plan.exact)
+        for name, (_, options) in shapes.items()
+        if options is not None
+    }
+    title = "Section 3: the shapes of classes compared, exact search"
+
+    def fill(results: Results) -> list[Table]:
+        rows: list[tuple[Entry, ...]] = []
+        for name, (asked, options) in shapes.items():
+            if options is None:
+                rows.append((name, asked, NOT_YET, *(None for _ in COMPARISON_COLUMNS[1:])))
+            else:
+                rows.append((name, asked, *comparison_entries(results, cells[name])))
+        columns = (
+            Column("shape", "shape", "text"),
+            Column("classes", "classes", "text"),
+            *COMPARISON_COLUMNS,
+        )
+        notes = (
+            *sample_notes(results, cells["tied, order 2"]),
+            *lowered_notes(results, list(cells.values())),
+            "Joint at order 2 is the paper's G1 apart from G2.",
+        )
+        return [Table("section-3", title, columns, tuple(rows), notes)]
+
+    return Experiment("section-3", title, tuple(cells.values()), fill)

@@ -1,0 +1,164 @@
+"""Work in processes of their own: one that dies takes its job along, and nothing else."""
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from typing import Any, NamedTuple
+
+from classgram.errors import InputError
+
+Perform = Callable[[Any], Any]
+
+
+class Job(NamedTuple):
+    """A piece of work; ``needs`` names jobs that must have been done before."""
+
+    name: str
+    work: Any
+    needs: tuple[str, ...] = ()
+
+
+class Failure(NamedTuple):
+    """Why a job gave no result."""
+
+    reason: str
+
+
+Outcome = Any
+"""What a job gave, or a Failure."""
+
+
+@dataclass
+class Worker:
+    """A process, and the job that it is busy with."""
+
+    process: SpawnProcess
+    connection: "Connection[Any, Any]"
+    job: Job | None = None
+
+
+@dataclass
+class Pool:
+    """Some processes that perform jobs; a context manager that ends them in the end."""
+
+    number: int
+    prepare: Callable[[], None]
+    perform: Perform
+    workers: list[Worker] = field(default_factory=list)
+
+    def __enter__(self) -> "Pool":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self.workers:
+            worker.process.terminate()
+        for worker in self.workers:
+            worker.process.join()
+
+    def run(self, jobs: Iterable[Job], done: Callable[[Job, Outcome], None]) -> dict[str, Outcome]:
+        """Perform all jobs, those that come first first; ``done`` is told of each."""
+        waiting = list(jobs)
+        outcomes: dict[str, Outcome] = {}
+
+        def settle(job: Job, outcome: Outcome) -> None:
+            outcomes[job.name] = outcome
+            done(job, outcome)
+
+        while waiting or any(worker.job for worker in self.workers):
+            for job in doomed(waiting, outcomes):
+                waiting.remove(job)
+                settle(job, first_failure(job, outcomes))
+            self._hand_out(waiting, outcomes)
+            for worker in self._ready():
+                settle(*self._receive(worker))
+        return outcomes
+
+    def _hand_out(self, waiting: list[Job], outcomes: dict[str, Outcome]) -> None:
+        """Give every idle worker a job that can be done, and start workers while there are too few."""
+        while True:
+            job = next((one for one in waiting if all(need in outcomes for need in one.needs)), None)
+            if job is None:
+                return
+            worker = next((one for one in self.workers if one.job is None), None)
+            if worker is None:
+                if len(self.workers) == self.number:
+                    return
+                worker = start_worker(self.prepare, self.perform)
+                self.workers.append(worker)
+            waiting.remove(job)
+            worker.job = job
+            worker.connection.send(job.work)
+
+    def _ready(self) -> list[Worker]:
+        """Wait for busy workers that have something to say, or have died."""
+        busy = {worker.connection: worker for worker in self.workers if worker.job}
+        return [busy[connection] for connection in wait(list(busy))] if busy else []  # type: ignore[index]
+
+    def _receive(self, worker: Worker) -> tuple[Job, Outcome]:
+        """A worker's job, and what it says of it; one that died is left out from now on."""
+        job, worker.job = worker.job, None
+        assert job is not None
+        try:
+            return job, worker.connection.recv()
+        except (EOFError, OSError):
+            worker.process.join()
+            self.workers.remove(worker)
+            return job, Failure(reason_of_death(worker.process.exitcode))
+
+
+def doomed(waiting: Sequence[Job], outcomes: dict[str, Outcome]) -> list[Job]:
+    """The jobs that need one that failed."""
+    return [job for job in waiting if any(isinstance(outcomes.get(need), Failure) for need in job.needs)]
+
+
+def first_failure(job: Job, outcomes: dict[str, Outcome]) -> Failure:
+    """The failure that a job fails by, too."""
+    return next(found for need in job.needs if isinstance(found := outcomes.get(need), Failure))
+
+
+def reason_of_death(code: int | None) -> str:
+    """Why a process ended that should not have."""
+    if code == -signal.SIGKILL:
+        return "its process was killed, most likely for lack of memory"
+    return f"its process ended with exit code {code}"
+
+
+def start_worker(prepare: Callable[[], None], perform: Perform) -> Worker:
+    """Start a process that waits for work."""
+    # Spawned, not forked: threads and compiled code do not survive a fork.
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=serve, args=(theirs, prepare, perform), daemon=True)
+    process.start()
+    theirs.close()
+    return Worker(process, ours)
+
+
+def serve(connection: "Connection[Any, Any]", prepare: Callable[[], None], perform: Perform) -> None:
+    """Perform what is asked for until nobody asks any more."""
+    # Ctrl-C goes to the whole group of processes; the one that started us decides what to do.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    prepared = False
+    while True:
+        try:
+            work = connection.recv()
+        except EOFError:
+            return
+        try:
+            if not prepared:
+                prepare()
+                prepared = True
+            outcome = perform(work)
+        except MemoryError:
+            outcome = Failure("not enough memory")
+        except InputError as error:
+            outcome = Failure(str(error))
+        except Exception as error:
+            outcome = Failure(f"{type(error).__name__}: {error}")
+        try:
+            connection.send(outcome)
+        except OSError:
+            return
