@@ -64,6 +64,7 @@ def reproduce(
     from classgram.folders import lock
     from classgram.progress import progress
     from classgram.reproduction.plan import find_scale
+    from classgram.reproduction.report import filled, write_report
     from classgram.reproduction.run import reproduce as run
     from classgram.reproduction.samples import Texts
 
@@ -82,30 +83,11 @@ def reproduce(
         outcomes = run(
             texts, wanted, output, only, workers, lambda done, of, what: report(done, f"of {of}: {what}")
         )
-        tables = write_report(outcomes, show.quiet)
+        tables = filled(outcomes)
+        write_report(outcomes, tables, lambda line: message(line, show.quiet))
     show_report(outcomes, tables, show)
-    if not outcomes.complete:
-        raise KeyboardInterrupt
-
-
-def write_report(outcomes: "Outcomes", quiet: bool) -> "dict[str, list[Table]]":
-    """Write tables, figures and the page; without matplotlib there are no figures."""
-    from classgram.reproduction import plots
-    from classgram.reproduction.report import filled, write_page, write_tables
-
-    tables = filled(outcomes)
-    write_tables(outcomes, tables)
-    drawn: dict[str, list[str]] = {}
-    if plots.available():
-        figures = plots.figures_for(tables)
-        plots.save_figures(
-            [one for some in figures.values() for one in some], outcomes.store.folder / "figures"
-        )
-        drawn = {name: [one.name for one in some] for name, some in figures.items()}
-    else:
-        message("no plots: they need matplotlib; pip install 'classgram[plot]' and run again", quiet)
-    write_page(outcomes, tables, drawn)
-    return tables
+    if outcomes.stopped is not None:
+        raise outcomes.stopped
 
 
 def show_report(outcomes: "Outcomes", tables: "dict[str, list[Table]]", show: ShowOptions) -> None:
@@ -116,7 +98,9 @@ def show_report(outcomes: "Outcomes", tables: "dict[str, list[Table]]", show: Sh
 
     if show.json:
         every = {name: [as_records(part) for part in parts] for name, parts in tables.items()}
-        print_json({"facts": outcomes.plan.facts._asdict(), "complete": outcomes.complete, "tables": every})
+        print_json(
+            {"facts": outcomes.plan.facts._asdict(), "complete": outcomes.stopped is None, "tables": every}
+        )
         return
     rows: list[list[Any]] = []
     for experiment in outcomes.experiments:

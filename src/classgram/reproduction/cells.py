@@ -1,7 +1,6 @@
 """The cells of the experiments: each one model or clustering, a pure function of its settings."""
 
 import json
-import math
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from classgram.clustering import Result, exchange
-from classgram.errors import InputError
 from classgram.evaluation import evaluate_sentences
 from classgram.folders import atomic_file, checksum
 from classgram.language_model import LanguageModel
@@ -135,11 +133,8 @@ def sample_results(counts: NgramCounts) -> dict[str, Any]:
 def model_results(model: LanguageModel, prepared: Prepared) -> dict[str, Any]:
     """A model's perplexities on the test text, and its size."""
     evaluation = evaluate_sentences(model, prepared.test)[0]
-    excluding = evaluation.perplexity_excluding_unknown
-    if evaluation.unknown == evaluation.words + evaluation.sentences or not math.isfinite(excluding):
-        raise InputError("the test text holds no known word")
     return {
-        "perplexity": excluding,
+        "perplexity": evaluation.perplexity_excluding_unknown,
         "perplexity_including_unknown": evaluation.perplexity_including_unknown,
         **model_size(model),
     }

@@ -135,6 +135,8 @@ TABLE_9 = {
 }
 """(3000, 3000) class bigrams against (7000, 1000) class trigrams, verbalised punctuation."""
 
+TABLE_9_WORDS = (5_200_000, 41_000_000)
+
 
 def seconds(time: str) -> int:
     """The seconds of a time as the paper writes it.

@@ -1,91 +1,82 @@
-"""Plots of the tables, for the eye and for print: readable in black and white. Needs matplotlib."""
+"""Draws figures as SVG and PNG, readable in black and white. The one file that needs matplotlib."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+import math
+from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from classgram.reproduction.tables import Entry, Table, number
+from classgram.folders import atomic_file, checksum
+from classgram.progress import human
+from classgram.reproduction.figures import Figure, Panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 2, 1, 2)))
 MARKERS = ("o", "s", "^", "D", "v", "x", "P", "*")
 COLOURS = ("#000000", "#0060a8", "#b03000", "#5a7d00", "#7a4f9e", "#008b8b", "#8b5a2b", "#c01060")
 
+DRAWN = "drawn.json"
+"""Says which figures were drawn from which numbers, so that no figure is drawn twice."""
 
-@dataclass(frozen=True)
-class Line:
-    """A line of a plot."""
+STEPS = ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 5, 7), (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8))
+"""Where an axis of a logarithmic scale is labelled in each decade, the fewest first."""
 
-    label: str
-    xs: Sequence[Entry]
-    ys: Sequence[Entry]
-
-    def points(self) -> list[tuple[float, float]]:
-        """The points where both numbers are known."""
-        pairs = zip(map(number, self.xs), map(number, self.ys), strict=True)
-        return [(x, y) for x, y in pairs if x is not None and y is not None]
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One pair of axes."""
-
-    title: str
-    x_label: str
-    y_label: str
-    lines: tuple[Line, ...]
-    log_y: bool = True
-    zero: bool = False
-    """Whether a line marks zero."""
-    x_ticks: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True)
-class Figure:
-    """Panels side by side, with one legend to their right."""
-
-    name: str
-    panels: tuple[Panel, ...]
+MOST_TICKS = 8
 
 
 def available() -> bool:
     """Whether matplotlib is installed."""
-    from importlib.util import find_spec
-
     return find_spec("matplotlib") is not None
 
 
-def save_figures(figures: Sequence[Figure], folder: Path) -> None:
-    """Draw every figure as SVG and PNG."""
+def save_figures(figures: Iterable[Figure], folder: Path) -> None:
+    """Draw every figure that was not drawn from the same numbers before."""
+    folder.mkdir(exist_ok=True)
+    before = read_drawn(folder)
+    now = {figure.name: checksum(repr(figure).encode()) for figure in figures}
+    for figure in figures:
+        files = [folder / f"{figure.name}.{kind}" for kind in ("svg", "png")]
+        if before.get(figure.name) != now[figure.name] or not all(file.is_file() for file in files):
+            save_figure(figure, files)
+    with atomic_file(folder / DRAWN) as file:
+        file.write(json.dumps(before | now, indent=1).encode())
+
+
+def read_drawn(folder: Path) -> dict[str, str]:
+    """The digests of the figures that were drawn."""
+    try:
+        found = json.loads((folder / DRAWN).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def save_figure(figure: Figure, files: list[Path]) -> None:
+    """Draw one figure into some files."""
     import matplotlib
 
     matplotlib.use("agg")
-    folder.mkdir(exist_ok=True)
-    # A fixed salt and no date: the same results give the same files.
-    with matplotlib.rc_context({"svg.hashsalt": "classgram", "font.size": 9, "savefig.dpi": 150}):
-        for figure in figures:
-            save_figure(figure, folder)
-
-
-def save_figure(figure: Figure, folder: Path) -> None:
-    """Draw one figure."""
     from matplotlib import pyplot
 
-    width = 4.2 * len(figure.panels) + 1.8
-    drawn, axes = pyplot.subplots(
-        1, len(figure.panels), figsize=(width, 3.8), layout="constrained", squeeze=False
-    )
-    labels = list(dict.fromkeys(line.label for panel in figure.panels for line in panel.lines))
-    handles: dict[str, Any] = {}
-    for panel, place in zip(figure.panels, axes[0], strict=True):
-        handles |= draw_panel(panel, place, labels)
-    drawn.legend(handles.values(), handles.keys(), loc="outside right center", frameon=False)
-    drawn.savefig(folder / f"{figure.name}.svg", metadata={"Date": None})
-    drawn.savefig(folder / f"{figure.name}.png")
-    pyplot.close(drawn)
+    # A fixed salt and no date: the same numbers give the same files.
+    with matplotlib.rc_context({"svg.hashsalt": "classgram", "font.size": 9, "savefig.dpi": 150}):
+        number = len(figure.panels)
+        # One panel alone is wider, so that the title fits above it.
+        width = 9.5 if number == 1 else 4.3 * number + 2
+        drawn, axes = pyplot.subplots(1, number, figsize=(width, 4), layout="constrained", squeeze=False)
+        labels = list(dict.fromkeys(line.label for panel in figure.panels for line in panel.lines))
+        handles: dict[str, Any] = {}
+        for panel, place in zip(figure.panels, axes[0], strict=True):
+            handles |= draw_panel(panel, place, labels)
+        drawn.suptitle(figure.title, fontsize=10)
+        drawn.legend(handles.values(), handles.keys(), loc="outside right center", frameon=False)
+        for file in files:
+            drawn.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
+        pyplot.close(drawn)
 
 
 def draw_panel(panel: Panel, axes: "Axes", labels: list[str]) -> dict[str, Any]:
@@ -97,154 +88,56 @@ def draw_panel(panel: Panel, axes: "Axes", labels: list[str]) -> dict[str, Any]:
         (handles[line.label],) = axes.plot(
             [x for x, _ in points],
             [y for _, y in points],
-            linestyle=STYLES[style % len(STYLES)],
+            linestyle=STYLES[style % len(STYLES)] if len(points) > 1 else "none",
             marker=MARKERS[style % len(MARKERS)],
             color=COLOURS[style % len(COLOURS)],
             markersize=5,
             linewidth=1.3,
         )
-    axes.set_xscale("log")
-    if panel.log_y:
-        axes.set_yscale("log")
-        label_decades(axes)
+    everything = [point for line in panel.lines for point in line.points()]
+    if everything:
+        axes.set_xscale("log")
+        axes.set_xlim(*label_axis(axes.xaxis, [x for x, _ in everything], panel.x_ticks))
+        if panel.log_y:
+            axes.set_yscale("log")
+            axes.set_ylim(*label_axis(axes.yaxis, [y for _, y in everything]))
     if panel.zero:
         axes.axhline(0, color="#888888", linewidth=0.8)
-    if panel.x_ticks:
-        axes.set_xticks(panel.x_ticks, [f"{tick:g}" for tick in panel.x_ticks])
-        axes.set_xticks([], minor=True)
-    axes.set_title(panel.title)
+    axes.set_title(panel.title, fontsize=9)
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)
     axes.grid(True, which="major", linewidth=0.4, color="#cccccc")
     return handles
 
 
-def label_decades(axes: "Axes") -> None:
-    """Write plain numbers at 1, 2 and 5 of each decade."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-
-
-def figures_for(tables: dict[str, list[Table]]) -> dict[str, list[Figure]]:
-    """The figures of every experiment that has tables."""
-    drawn = {}
-    for name, parts in tables.items():
-        main = parts[0]
-        if name == "table-1":
-            drawn[name] = [Figure(name, search_panels(main))]
-        elif name in ("table-2", "table-3", "table-4"):
-            drawn[name] = [Figure(name, parameter_panels(main))]
-        elif name in ("table-5", "table-6"):
-            drawn[name] = [Figure(name, backoff_panels(main))]
-        elif name in ("table-7", "table-8", "table-9"):
-            drawn[name] = [Figure(name, improvement_panels(main))]
-        elif name == "section-2":
-            drawn[name] = [Figure(name, criterion_panels(main))]
-        elif name == "beyond":
-            drawn[name] = [Figure(name, contest_panels(main))]
-    return drawn
+def label_axis(axis: "Axis", values: list[float], given: tuple[float, ...] = ()) -> tuple[float, float]:
+    """Label a logarithmic axis with plain numbers; give its ends, with room around the values."""
+    low, high = min(values), max(values)
+    margin = max((high / low) ** 0.06, 1.1)
+    ticks = given or round_ticks(low / margin, high * margin)
+    axis.set_ticks(ticks, [human(tick) for tick in ticks])
+    axis.set_ticks([], minor=True)
+    return low / margin, high * margin
 
 
-PERPLEXITY = "perplexity (unknown words left out)"
-TOKENS = "training text (words, marks and sentence ends)"
+def round_ticks(low: float, high: float) -> tuple[float, ...]:
+    """Round numbers in a range: as many as do not crowd an axis.
+
+    >>> round_ticks(150, 800)
+    (150.0, 200.0, 250.0, 300.0, 400.0, 500.0, 600.0, 800.0)
+    """
+    best: tuple[float, ...] = ()
+    decades = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
+    for steps in STEPS:
+        ticks = tuple(step * 10.0**decade for decade in decades for step in steps)
+        inside = tuple(tick for tick in ticks if low <= tick <= high)
+        if len(inside) <= MOST_TICKS:
+            best = inside
+    # A narrow range holds no round number of these: its ends must do.
+    return best if len(best) >= 2 else tuple(dict.fromkeys((*best, *spread(low, high))))
 
 
-def search_panels(table: Table) -> tuple[Panel, ...]:
-    """Perplexity and time against the number of classes."""
-    classes = table.column("classes")
-    ticks = tuple(float(value) for value in classes if isinstance(value, int))
-
-    def lines(suffix: str) -> tuple[Line, ...]:
-        return tuple(
-            Line(label, classes, table.column(f"{key}{suffix}"))
-            for label, key in (
-                ("exact, ours", "exact"),
-                ("heuristic, ours", "heuristic"),
-                ("exact, paper", "paper_exact"),
-                ("heuristic, paper", "paper_heuristic"),
-            )
-        )
-
-    return (
-        Panel("Perplexity", "classes", PERPLEXITY, lines(""), x_ticks=ticks),
-        Panel("Time", "classes", "processor time (seconds)", lines("_seconds"), x_ticks=ticks),
-    )
-
-
-def parameter_panels(table: Table) -> tuple[Panel, ...]:
-    """Perplexity and time against a parameter of the heuristic, in percent of the first row."""
-    letter = table.columns[0].key
-    values = table.column(letter)
-    ticks = tuple(float(value) for value in values if isinstance(value, int))
-    panels = []
-    for title, key in (("Perplexity", "perplexity"), ("Time", "seconds")):
-        lines = tuple(
-            Line(label, values, in_percent(table.column(prefix + key)))
-            for label, prefix in (("ours", ""), ("paper", "paper_"))
-        )
-        axis = f"{title.lower()} (% of that at {letter} = {values[0]})"
-        panels.append(Panel(title, letter, axis, lines, log_y=False, x_ticks=ticks))
-    return tuple(panels)
-
-
-def in_percent(values: Sequence[Entry]) -> list[Entry]:
-    """Numbers in percent of the first one."""
-    first = number(values[0])
-    numbers = [number(value) for value in values]
-    return [100 * value / first if value is not None and first else None for value in numbers]
-
-
-def backoff_panels(table: Table) -> tuple[Panel, ...]:
-    """Perplexity against the size of the training text, a line for each cut-off."""
-    tokens = table.column("tokens")
-    keys = [column.key for column in table.columns if column.key.startswith("cutoff_")]
-    ours = tuple(Line(f"C = {key[7:]}", tokens, table.column(key)) for key in keys)
-    theirs = tuple(Line(f"C = {key[7:]}", tokens, table.column(f"paper_{key[7:]}")) for key in keys)
-    return (
-        Panel("Ours", TOKENS, PERPLEXITY, ours),
-        Panel("Paper, at the sizes of ours", TOKENS, PERPLEXITY, theirs),
-    )
-
-
-def improvement_panels(table: Table) -> tuple[Panel, ...]:
-    """Perplexities of two models, and the improvement, against the size of the training text."""
-    tokens = table.column("tokens")
-    names = {column.key: column.heading.split(":")[0] for column in table.columns}
-    perplexities = tuple(
-        Line(f"{names[key]}, {whose}", tokens, table.column(prefix + key))
-        for whose, prefix in (("ours", ""), ("paper", "paper_"))
-        for key in ("reference", "clustered")
-    )
-    improvements = tuple(
-        Line(f"improvement, {whose}", tokens, table.column(prefix + "improvement"))
-        for whose, prefix in (("ours", ""), ("paper", "paper_"))
-    )
-    axis = f"improvement by {names['clustered']} (%)"
-    return (
-        Panel("Perplexity", TOKENS, PERPLEXITY, perplexities),
-        Panel("Improvement", TOKENS, axis, improvements, log_y=False, zero=True),
-    )
-
-
-def criterion_panels(table: Table) -> tuple[Panel, ...]:
-    """Perplexity against the size of the training text, a line for each criterion."""
-    rows = list(
-        zip(table.column("criterion"), table.column("tokens"), table.column("perplexity"), strict=True)
-    )
-    names = list(dict.fromkeys(str(name) for name, _, _ in rows))
-    lines = tuple(
-        Line(name, [x for n, x, _ in rows if n == name], [y for n, _, y in rows if n == name])
-        for name in names
-    )
-    return (Panel("Criteria", TOKENS, PERPLEXITY, lines),)
-
-
-def contest_panels(table: Table) -> tuple[Panel, ...]:
-    """Perplexity against the size of the training text, a line for each model."""
-    tokens = table.column("tokens")
-    models = [column.key for column in table.columns[2:-1]]
-    lines = tuple(Line(model, tokens, table.column(model)) for model in models)
-    return (Panel("Who wins at which size", TOKENS, PERPLEXITY, lines),)
+def spread(low: float, high: float) -> list[float]:
+    """A few numbers of two or three digits across a narrow range."""
+    digits = 1 - math.floor(math.log10(high - low)) if high > low else 0
+    return [round(low + (high - low) * share, digits) for share in (0.1, 0.5, 0.9)]

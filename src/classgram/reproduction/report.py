@@ -8,6 +8,9 @@ from typing import Any
 
 from classgram._version import __version__
 from classgram.folders import atomic_file
+from classgram.ngram_lm import Note, silent
+from classgram.reproduction import figures, plots
+from classgram.reproduction.claims import claims_table
 from classgram.reproduction.plan import Plan
 from classgram.reproduction.run import NOT_RUN, Outcomes
 from classgram.reproduction.tables import Entry, Experiment, Gap, Table, written
@@ -72,22 +75,34 @@ def filled(outcomes: Outcomes) -> dict[str, list[Table]]:
     }
 
 
-def write_tables(outcomes: Outcomes, tables: dict[str, list[Table]]) -> None:
-    """Write every table as Markdown, CSV and JSON."""
-    folder = outcomes.store.folder / "tables"
+def write_table_files(folder: Path, name: str, parts: list[Table]) -> None:
+    """Write the tables of an experiment as Markdown, CSV and JSON."""
+    write_text(folder / f"{name}.md", "\n".join(markdown(part) for part in parts))
+    document = json.dumps([as_records(part) for part in parts], indent=1, ensure_ascii=False)
+    write_text(folder / f"{name}.json", document + "\n")
+    for part in parts:
+        write_text(folder / f"{part.name}.csv", as_csv(part))
+
+
+def write_report(outcomes: Outcomes, tables: dict[str, list[Table]], note: Note = silent) -> Path:
+    """Write tables, figures and the page; without matplotlib there are no figures."""
     for name, parts in tables.items():
-        write_text(folder / f"{name}.md", "\n".join(markdown(part) for part in parts))
-        document = json.dumps([as_records(part) for part in parts], indent=1, ensure_ascii=False)
-        write_text(folder / f"{name}.json", document + "\n")
-        for part in parts:
-            write_text(folder / f"{part.name}.csv", as_csv(part))
+        write_table_files(outcomes.store.folder / "tables", name, parts)
+    drawn = plots.available()
+    if drawn:
+        plots.save_figures(figures.figures_for(tables).values(), outcomes.store.folder / "figures")
+    else:
+        note("no plots: they need matplotlib; pip install 'classgram[plot]' and run again")
+    return write_page(outcomes, tables, drawn)
 
 
-def write_page(outcomes: Outcomes, tables: dict[str, list[Table]], figures: dict[str, list[str]]) -> Path:
-    """Write the page: what was run on what, then every table with its figures."""
-    parts = [introduction(outcomes.plan)]
+def write_page(outcomes: Outcomes, tables: dict[str, list[Table]], drawn: bool) -> Path:
+    """Write the page: what was run on what, the paper's claims, then every table with its figure."""
+    claims = claims_table(tables)
+    write_table_files(outcomes.store.folder / "tables", "claims", [claims])
+    parts = [introduction(outcomes.plan), f"## claims\n\n{markdown(claims)}"]
     for experiment in outcomes.experiments:
-        parts.append(section(experiment, tables.get(experiment.name), figures.get(experiment.name, [])))
+        parts.append(section(experiment, tables.get(experiment.name), drawn))
     path = outcomes.store.folder / PAGE
     write_text(path, "\n".join(parts))
     return path
@@ -104,18 +119,20 @@ experiments by classgram {__version__}, scale {plan.scale.name}, seed {plan.seed
 Training text: {facts.train_words:,} words in {facts.train_sentences:,} sentences;
 test text: {facts.test_words:,} words in {facts.test_sentences:,} sentences; marks not counted.
 All words are in lower case. The vocabulary is open: the most frequent words of the training text, and
-`<unk>`. *Tokens* are words, marks (where they are verbalised) and sentence ends of a training set. Training sets are nested random samples of sentences, the same for all models.
+`<unk>`. *Tokens* are words, marks (where they are verbalised) and sentence ends of a training set.
+Training sets are nested random samples of sentences, the same for all models.
 Perplexities leave out predictions of unknown words, as the paper's do, unless a column says otherwise.
 *Parameters* are the probabilities and weights that a model stores, *bytes* those of all its arrays.
 """
 
 
-def section(experiment: Experiment, tables: list[Table] | None, figures: list[str]) -> str:
+def section(experiment: Experiment, tables: list[Table] | None, drawn: bool) -> str:
     """The part of the page on one experiment."""
     lines = [f"## {experiment.name}", ""]
     if tables is None:
         lines += [f"{experiment.title}: not run."]
     else:
         lines += [markdown(table) for table in tables]
-        lines += [f"![{experiment.title}](figures/{name}.png)" for name in figures]
+        if drawn:
+            lines += [f"![{experiment.title}](figures/{experiment.name}.png)"]
     return "\n".join(lines) + "\n"

@@ -1,6 +1,7 @@
 """The run: every cell that has no result yet, by some processes, and then the report."""
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,8 +96,8 @@ class Outcomes:
     experiments: list[Experiment]
     store: Store
     failures: dict[Path, Failure]
-    complete: bool
-    """False for a run that was stopped."""
+    stopped: KeyboardInterrupt | None = None
+    """What stopped the run before its end."""
 
     def results(self, cell: Cell) -> dict[str, Any] | Gap:
         """A cell's results, or why there are none."""
@@ -112,27 +113,40 @@ def open_store(output: Path, texts: Texts) -> Store:
         raise InputError(f"{output}: holds another result of classgram; choose another name")
     store = Store(output, texts.fingerprint())
     try:
-        for name in ("cells", "work", "tables"):
-            (output / name).mkdir(parents=True, exist_ok=True)
-        store.work.mkdir(exist_ok=True)
+        output.mkdir(exist_ok=True)
+        # First of all, so that the folder is known again even if the run ends here.
+        write_config(store, {})
+        for folder in (output / "cells", output / "tables", store.work):
+            folder.mkdir(parents=True, exist_ok=True)
+            remove_leftovers(folder)
     except OSError as error:
         raise write_error(output, error) from None
     return store
 
 
-def write_config(store: Store, texts: Texts, plan: Plan) -> None:
-    """Say what the folder holds, as all results of classgram do."""
-    config = {
-        "format": f"classgram-{KIND}",
-        "version": VERSION,
+def remove_leftovers(folder: Path) -> None:
+    """Remove what a killed run had not finished writing; such names begin with a dot."""
+    for path in folder.glob(".*"):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def describe_run(texts: Texts, plan: Plan) -> dict[str, Any]:
+    """What was run on what, for config.json."""
+    return {
         "scale": plan.scale.name,
         "seed": plan.seed,
-        "texts": {},
-        "arrays": {},
         "train": list(texts.train),
         "test": list(texts.test) or f"{texts.test_share:.0%} of the sentences, held out",
         "facts": plan.facts._asdict(),
     }
+
+
+def write_config(store: Store, described: dict[str, Any]) -> None:
+    """Say what the folder holds, as all results of classgram do."""
+    config = {"format": f"classgram-{KIND}", "version": VERSION, **described, "arrays": {}, "texts": {}}
     with atomic_file(store.folder / CONFIG) as file:
         file.write((json.dumps(config, indent=1, ensure_ascii=False) + "\n").encode())
 
@@ -164,11 +178,11 @@ def reproduce(
         raise InputError("--workers must be 1 or more")
     store = open_store(output, texts)
     plan = Plan(scale, read_facts(store, texts), texts.seed)
-    write_config(store, texts, plan)
+    write_config(store, describe_run(texts, plan))
     experiments = all_experiments(plan)
     missing = missing_cells(store, experiments, running_order(only or list(EXPERIMENTS)))
     failures: dict[Path, Failure] = {}
-    complete = True
+    stopped = None
     if missing and not all(is_whole(text_folder(store.work, reading)) for reading in READINGS):
         prepare_texts(texts, store.work)
     finished = 0
@@ -184,9 +198,9 @@ def reproduce(
     try:
         with Pool(processes, warm_up, perform) as pool:
             pool.run(jobs_for(store, missing), done)
-    except KeyboardInterrupt:
-        complete = False
-    return Outcomes(plan, experiments, store, failures, complete)
+    except KeyboardInterrupt as interrupt:
+        stopped = interrupt
+    return Outcomes(plan, experiments, store, failures, stopped)
 
 
 def missing_cells(store: Store, experiments: Sequence[Experiment], names: Sequence[str]) -> list[Cell]:

@@ -138,8 +138,13 @@ def written(value: Entry, form: Form) -> str:
 
 
 def written_perplexity(value: float) -> str:
-    """A perplexity with at least three digits."""
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.1f}"
+    """A perplexity with at least three digits; the paper's as it prints them."""
+    return f"{value:,.0f}" if value >= 1000 or isinstance(value, int) else f"{value:.1f}"
+
+
+def written_seconds(value: float) -> str:
+    """Seconds with at least three digits; the paper's are whole."""
+    return f"{value:,.0f}" if value >= 100 or isinstance(value, int) else f"{value:.2f}"
 
 
 FORMS: dict[str, Callable[[float], str]] = {
@@ -147,7 +152,7 @@ FORMS: dict[str, Callable[[float], str]] = {
     "count": lambda value: f"{value:,.0f}",
     "perplexity": written_perplexity,
     "percent": lambda value: f"{value:+.1f}",
-    "seconds": lambda value: f"{value:,.0f}" if value >= 100 else f"{value:.2f}",
+    "seconds": written_seconds,
     "criterion": lambda value: f"{value:.5g}",
     "ratio": lambda value: f"{value:.1f}",
     "exponent": lambda value: f"{value:.2f}",
