@@ -92,12 +92,12 @@ def reproduce(
 
 def show_report(outcomes: "Outcomes", tables: "dict[str, list[Table]]", show: ShowOptions) -> None:
     """Say what was run, what failed, and where the results are."""
-    from classgram.reproduction.report import as_records
+    from classgram.reproduction.report import as_record
     from classgram.reproduction.run import NOT_RUN
     from classgram.reproduction.tables import Gap
 
     if show.json:
-        every = {name: [as_records(part) for part in parts] for name, parts in tables.items()}
+        every = {name: [as_record(part) for part in parts] for name, parts in tables.items()}
         print_json(
             {"facts": outcomes.plan.facts._asdict(), "complete": outcomes.stopped is None, "tables": every}
         )

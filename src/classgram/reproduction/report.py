@@ -49,7 +49,7 @@ def as_csv(table: Table) -> str:
     return out.getvalue()
 
 
-def as_records(table: Table) -> dict[str, Any]:
+def as_record(table: Table) -> dict[str, Any]:
     """A table as a record for JSON."""
     keys = [column.key for column in table.columns]
     return {
@@ -75,19 +75,17 @@ def filled(outcomes: Outcomes) -> dict[str, list[Table]]:
     }
 
 
-def write_table_files(folder: Path, name: str, parts: list[Table]) -> None:
-    """Write the tables of an experiment as Markdown, CSV and JSON."""
-    write_text(folder / f"{name}.md", "\n".join(markdown(part) for part in parts))
-    document = json.dumps([as_records(part) for part in parts], indent=1, ensure_ascii=False)
-    write_text(folder / f"{name}.json", document + "\n")
-    for part in parts:
-        write_text(folder / f"{part.name}.csv", as_csv(part))
+def write_table(table: Table, folder: Path) -> None:
+    """Write a table as Markdown, CSV and JSON."""
+    document = json.dumps(as_record(table), indent=1, ensure_ascii=False, allow_nan=False)
+    for kind, text in (("md", markdown(table)), ("csv", as_csv(table)), ("json", document + "\n")):
+        write_text(folder / f"{table.name}.{kind}", text)
 
 
 def write_report(outcomes: Outcomes, tables: dict[str, list[Table]], note: Note = silent) -> Path:
     """Write tables, figures and the page; without matplotlib there are no figures."""
-    for name, parts in tables.items():
-        write_table_files(outcomes.store.folder / "tables", name, parts)
+    for table in (table for parts in tables.values() for table in parts):
+        write_table(table, outcomes.store.folder / "tables")
     drawn = plots.available()
     if drawn:
         plots.save_figures(figures.figures_for(tables).values(), outcomes.store.folder / "figures")
@@ -99,7 +97,7 @@ def write_report(outcomes: Outcomes, tables: dict[str, list[Table]], note: Note 
 def write_page(outcomes: Outcomes, tables: dict[str, list[Table]], drawn: bool) -> Path:
     """Write the page: what was run on what, the paper's claims, then every table with its figure."""
     claims = claims_table(tables)
-    write_table_files(outcomes.store.folder / "tables", "claims", [claims])
+    write_table(claims, outcomes.store.folder / "tables")
     parts = [introduction(outcomes.plan), f"## claims\n\n{markdown(claims)}"]
     for experiment in outcomes.experiments:
         parts.append(section(experiment, tables.get(experiment.name), drawn))

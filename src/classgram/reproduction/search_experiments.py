@@ -254,7 +254,10 @@ def section_2(plan: Plan) -> Experiment:
             Column("criterion", "criterion", "text"),
             *COMPARISON_COLUMNS,
         )
-        notes = (*lowered_notes(results, list(cells.values())), "F of different criteria cannot be compared.")
+        notes = (
+            *lowered_notes(results, list(cells.values())),
+            "F of different criteria cannot be compared. An estimated b is kept only where F rises with it.",
+        )
         return [Table("section-2", title, columns, tuple(rows), notes)]
 
     return Experiment("section-2", title, tuple(cells.values()), fill)
