@@ -63,7 +63,7 @@ def reproduce(
     from classgram.demo_text import demo_text
     from classgram.folders import lock
     from classgram.progress import progress
-    from classgram.reproduction.plan import find_scale
+    from classgram.reproduction.plan import SCALES
     from classgram.reproduction.report import filled, write_report
     from classgram.reproduction.run import reproduce as run
     from classgram.reproduction.samples import Texts
@@ -74,15 +74,19 @@ def reproduce(
         raise InputError(f"--test-share {test_share}: must be between 0 and 1, such as 0.05")
     if seed < 0:
         raise InputError(f"--seed must be 0 or more, not {seed}")
-    wanted = find_scale(scale)
+    wanted = SCALES[scale]
     texts = Texts(
         train or (str(demo_text()),), test, test_share, seed, most_words=wanted.most_words, read=read
     )
     announce_compilation(show.quiet)
     with lock(output), progress("reproducing", None, "cells", show.quiet) as report:
-        outcomes = run(
-            texts, wanted, output, only, workers, lambda done, of, what: report(done, f"of {of}: {what}")
-        )
+
+        def told(done: int, of: int, what: str) -> None:
+            if done == 0:
+                message(f"{of} cells to run" if of else "every cell was run before", show.quiet)
+            report(done, f"of {of}: {what}")
+
+        outcomes = run(texts, wanted, output, only, workers, told)
         tables = filled(outcomes)
         write_report(outcomes, tables, lambda line: message(line, show.quiet))
     show_report(outcomes, tables, show)

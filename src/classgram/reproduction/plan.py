@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from classgram.errors import InputError
 from classgram.options import ClusterOptions, Effort, ModelOptions, Punctuation, SearchOptions, Shape
 from classgram.reproduction import paper
 from classgram.reproduction.cells import Clustering, Mixture, WordModel
@@ -157,10 +156,3 @@ def leaving_one_out(shape: Shape, classes: int, context_classes: int | None = No
         discount=DISCOUNT,
         move_min_count=RARE,
     )
-
-
-def find_scale(name: str) -> Scale:
-    """A scale by its name."""
-    if name not in SCALES:
-        raise InputError(f"--scale {name}: choose one of {', '.join(SCALES)}")
-    return SCALES[name]

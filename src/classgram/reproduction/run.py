@@ -181,10 +181,18 @@ def reproduce(
     write_config(store, describe_run(texts, plan))
     experiments = all_experiments(plan)
     missing = missing_cells(store, experiments, running_order(only or list(EXPERIMENTS)))
-    failures: dict[Path, Failure] = {}
-    stopped = None
+    told(0, len(missing), "")
     if missing and not all(is_whole(text_folder(store.work, reading)) for reading in READINGS):
         prepare_texts(texts, store.work)
+    failures, stopped = run_cells(store, missing, processes, told)
+    return Outcomes(plan, experiments, store, failures, stopped)
+
+
+def run_cells(
+    store: Store, cells: Sequence[Cell], processes: int, told: Told
+) -> tuple[dict[Path, Failure], KeyboardInterrupt | None]:
+    """Run cells in processes; give what failed, and what stopped the run if it was stopped."""
+    failures: dict[Path, Failure] = {}
     finished = 0
 
     def done(job: Job, outcome: Outcome) -> None:
@@ -193,14 +201,14 @@ def reproduce(
             finished += 1
             if isinstance(outcome, Failure):
                 failures[job.work.result] = outcome
-            told(finished, len(missing), describe(job.work.cell))
+            told(finished, len(cells), describe(job.work.cell))
 
     try:
         with Pool(processes, warm_up, perform) as pool:
-            pool.run(jobs_for(store, missing), done)
+            pool.run(jobs_for(store, cells), done)
     except KeyboardInterrupt as interrupt:
-        stopped = interrupt
-    return Outcomes(plan, experiments, store, failures, stopped)
+        return failures, interrupt
+    return failures, None
 
 
 def missing_cells(store: Store, experiments: Sequence[Experiment], names: Sequence[str]) -> list[Cell]:

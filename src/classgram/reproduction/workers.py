@@ -3,6 +3,7 @@
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -82,15 +83,23 @@ class Pool:
             job = next((one for one in waiting if all(need in outcomes for need in one.needs)), None)
             if job is None:
                 return
-            worker = next((one for one in self.workers if one.job is None), None)
+            worker = self._idle_worker()
             if worker is None:
-                if len(self.workers) == self.number:
-                    return
-                worker = start_worker(self.prepare, self.perform)
-                self.workers.append(worker)
+                return
             waiting.remove(job)
             worker.job = job
-            worker.connection.send(job.work)
+            # One that has died since is noticed when its answer is waited for.
+            with suppress(OSError):
+                worker.connection.send(job.work)
+
+    def _idle_worker(self) -> Worker | None:
+        """A worker without a job, started if there are too few."""
+        self.workers = [one for one in self.workers if one.job or one.process.is_alive()]
+        idle = next((one for one in self.workers if one.job is None), None)
+        if idle is None and len(self.workers) < self.number:
+            idle = start_worker(self.prepare, self.perform)
+            self.workers.append(idle)
+        return idle
 
     def _ready(self) -> list[Worker]:
         """Wait for busy workers that have something to say, or have died."""
