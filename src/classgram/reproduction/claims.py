@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from classgram.reproduction import paper
-from classgram.reproduction.tables import Column, Entry, Table, change, number, rank_correlation, ratio
+from classgram.reproduction.tables import Column, Entry, Table, change, correlation, number, ratio
 
 Tables = Mapping[str, list[Table]]
 
@@ -74,7 +74,7 @@ def parameter_claims(tables: Tables) -> list[Claim]:
     if len(there) == 3:
         both = (together(there, "paper_"), together(there, ""))
         text = "criterion and perplexity move together"
-        found.append(Claim(text, "rank correlation over tables 2 to 4", both, most=-0.8))
+        found.append(Claim(text, "linear correlation over tables 2 to 4", both, most=-0.8))
     if "table-3" in tables:
         table = tables["table-3"][0]
         both = (spread(numbers(table, "paper_perplexity")), spread(numbers(table, "perplexity")))
@@ -87,12 +87,12 @@ def parameter_claims(tables: Tables) -> list[Claim]:
 
 
 def together(tables: Sequence[Table], prefix: str) -> float | None:
-    """The rank correlation of criterion and perplexity over several tables."""
+    """The correlation of criterion and perplexity over several tables."""
     criteria, perplexities = (
         [value for table in tables for value in table.column(prefix + key)]
         for key in ("criterion", "perplexity")
     )
-    return rank_correlation(criteria, perplexities)
+    return correlation(criteria, perplexities)
 
 
 def spread(values: list[float]) -> float | None:

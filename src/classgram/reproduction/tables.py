@@ -94,8 +94,7 @@ def exponent(xs: Sequence[Entry], ys: Sequence[Entry]) -> float | None:
     >>> round(exponent([1, 10, 100], [3, 300, 30000]), 6)
     2.0
     """
-    pairs = [(number(x), number(y)) for x, y in zip(xs, ys, strict=True)]
-    points = [(math.log(x), math.log(y)) for x, y in pairs if x and y and x > 0 and y > 0]
+    points = [(math.log(x), math.log(y)) for x, y in known_pairs(xs, ys) if x > 0 and y > 0]
     if len({x for x, _ in points}) < 2:
         return None
     mean_x = sum(x for x, _ in points) / len(points)
@@ -104,20 +103,31 @@ def exponent(xs: Sequence[Entry], ys: Sequence[Entry]) -> float | None:
     return sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
 
 
-def rank_correlation(xs: Sequence[Entry], ys: Sequence[Entry]) -> float | None:
-    """Spearman's correlation of two columns; None with fewer than three pairs or all alike.
+def known_pairs(xs: Sequence[Entry], ys: Sequence[Entry]) -> list[tuple[float, float]]:
+    """The pairs of two columns in which both are numbers."""
+    pairs = [(number(x), number(y)) for x, y in zip(xs, ys, strict=True)]
+    return [(x, y) for x, y in pairs if x is not None and y is not None]
 
-    >>> round(rank_correlation([1, 2, 3], [9, 8, 7]), 6)
+
+def correlation(xs: Sequence[Entry], ys: Sequence[Entry]) -> float | None:
+    """The linear correlation of two columns; None with fewer than three pairs or all alike.
+
+    >>> round(correlation([1, 2, 3], [9, 8, 7]), 6)
     -1.0
     """
-    pairs = [(number(x), number(y)) for x, y in zip(xs, ys, strict=True)]
-    whole = [(x, y) for x, y in pairs if x is not None and y is not None]
-    if len(whole) < 3:
+    pairs = known_pairs(xs, ys)
+    if len(pairs) < 3:
         return None
-    a, b = (ranks([pair[side] for pair in whole]) for side in (0, 1))
-    mean = (len(whole) - 1) / 2
-    spread = math.sqrt(sum((x - mean) ** 2 for x in a) * sum((y - mean) ** 2 for y in b))
-    return sum((x - mean) * (y - mean) for x, y in zip(a, b, strict=True)) / spread if spread else None
+    mean_x, mean_y = (sum(pair[side] for pair in pairs) / len(pairs) for side in (0, 1))
+    spreads = [sum((x - mean_x) ** 2 for x, _ in pairs), sum((y - mean_y) ** 2 for _, y in pairs)]
+    product = math.sqrt(spreads[0]) * math.sqrt(spreads[1])
+    return sum((x - mean_x) * (y - mean_y) for x, y in pairs) / product if product else None
+
+
+def rank_correlation(xs: Sequence[Entry], ys: Sequence[Entry]) -> float | None:
+    """Spearman's correlation of two columns: that of the ranks."""
+    pairs = known_pairs(xs, ys)
+    return correlation(ranks([x for x, _ in pairs]), ranks([y for _, y in pairs]))
 
 
 def ranks(values: Sequence[float]) -> list[float]:
