@@ -10,24 +10,24 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from classgram.clustering import Result, default_batch, exchange
+from classgram.clustering import Result, exchange
 from classgram.criteria import LeavingOneOut, MaximumLikelihood, choose_criterion
 from classgram.engine import LocalEngine
 from classgram.errors import InputError
-from classgram.kernels.exchange import run_rounds
 from classgram.kernels.proposals import (
-    PROPOSE,
     Classes,
     Rule,
     build_profile,
     gain_of,
     may_join,
     may_leave,
+    propose_classes,
     value_in_own,
 )
 from classgram.ngrams import NgramCounts, count_ngrams
 from classgram.options import ClusterOptions, CountOptions, RunOptions, SearchOptions
 from classgram.partition import Partition
+from classgram.search import default_batch
 from classgram.state import State
 from classgram.task import Task, class_numbers, make_task, start_state
 from classgram.text import text_from_strings
@@ -119,9 +119,9 @@ def test_gains_and_choices_equal_the_naive_twin(case: Case) -> None:
         problem, scratch = side.problem, side.scratch()
         classes = Classes(problem.table.cells, problem.table.totals, problem.numbers, problem.side)
         terms = case.state.terms
-        proposals = np.zeros(max(side.movable.size, 1), np.int32)
-        rule = Rule(PROPOSE, 0.0, 0.0, 0, np.zeros(1, np.float32))
-        run_rounds(problem, side.mirror, (terms, case.state.ready), scratch, side.movable, proposals, rule)
+        proposals = np.zeros(max(side.movable.size, 1), np.int64)
+        rule = Rule(0.0, 0.0, 0, np.zeros(1, np.float32))
+        propose_classes(problem, (terms, case.state.ready), scratch, side.movable, proposals, rule)
         for element, proposal in zip(side.movable.tolist(), proposals.tolist(), strict=False):
             own = int(problem.classes[element])
             sizes = problem.sizes[element]

@@ -5,11 +5,13 @@ third in two. What to merge and what to split is estimated by maximum likelihood
 classes held still; a search takes the proposal only where its own criterion rises.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from classgram.criteria import small_values
+from classgram.kernels.merging import Merging, fill_losses
 from classgram.state import ClassMap, Counts, Side, State
 
 MOST_CLASSES = 400
@@ -120,29 +122,16 @@ def merge_losses(side: Side) -> Vector:
     """Give what each pair of classes would lose if merged, indexed [a, b], infinite unless a < b."""
     problem = side.problem
     count = problem.candidates
-    losses = np.zeros((count, count))
-    for totals in problem.table.totals[:, :count]:
-        losses += together(totals)
-    for row in problem.table.cells[:, :count]:
-        # Where one of the two classes does not occur with the opposite class, nothing changes.
-        present = np.flatnonzero(row)
-        losses[np.ix_(present, present)] -= together(row[present])
-    losses[np.tril_indices(count)] = np.inf
+    losses = np.full((count, count), np.inf)
+    cells = problem.table.cells.astype(np.int64)
+    merging = Merging(cells, problem.table.totals, losses, small_values(0.0), problem.tied)
+    fill_losses(merging, np.arange(count, dtype=np.int32), np.empty(count, np.int64))
     return losses
 
 
-def together(counts: npt.NDArray[np.integer]) -> Vector:
-    """Give f(x + y) - f(x) - f(y) of all pairs of counts, f(n) = n log n."""
-    counts = counts.astype(np.float64)
-    terms = entropy_terms(counts)
-    result: Vector = entropy_terms(counts[:, None] + counts) - terms[:, None] - terms
-    return result
-
-
-def entropy_terms(counts: Vector) -> Vector:
+def entropy_terms(counts: npt.NDArray[Any]) -> Vector:
     """Give n log n of each count."""
-    result: Vector = np.multiply(counts, np.log(np.maximum(counts, 1)))
-    return result
+    return np.asarray(counts * np.log(np.maximum(counts, 1)), np.float64)
 
 
 def best_halves(side: Side, several: bool) -> tuple[npt.NDArray[np.int32], Vector]:

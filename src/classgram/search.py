@@ -26,6 +26,9 @@ from classgram.task import Task, state_from_maps
 SMALLEST_GAIN = 1e-9
 """A move must gain more than this share of |F|."""
 
+REGROUPING_GAIN = 2e-5
+"""Regrouping must gain more than this share of |F|: the sweeps after it cost more than it does."""
+
 LARGEST_BATCH = 512
 SWEEP_ROUNDS = 16
 """Rounds hold one sixteenth of the elements, up to the largest batch: larger ones gain nothing."""
@@ -141,7 +144,7 @@ class Search:
             maps = swapped(self.state, proposals, most)
             state = state_from_maps(self.task, self.state.criterion, maps, self.state.numberings)
             value = state.value()
-            if value > before + SMALLEST_GAIN * abs(before):
+            if value > before + REGROUPING_GAIN * abs(before):
                 self._take_regrouped(state, value, time.perf_counter() - started)
                 return True
             most //= 2
@@ -239,7 +242,7 @@ class Search:
     def _work(self, number: int, elements: npt.NDArray[np.int32]) -> int:
         """Find better classes for some elements of a side; give how many moved."""
         if not self.candidates:
-            return self.engine.rounds(self.state, number, elements, self._rule())
+            return self.engine.sweep(self.state, number, elements, self.batch, self._rule())
         side = self.state.sides[number]
         if number not in self._scratch:
             # Lists of ranked counts share the room for rows, two numbers an entry.
@@ -268,7 +271,7 @@ class Search:
             threshold = 0.0
         # A seed for every sweep and side; the kernel mixes in the element.
         seed = (self.options.seed * 1009 + number) * 2 + int(cursor["side"])
-        return Rule(self.batch, threshold, temperature, seed, self.noise)
+        return Rule(threshold, temperature, seed, self.noise)
 
     def _look_up(self) -> None:
         """Report, save when it is time, and stop at the time limit."""
