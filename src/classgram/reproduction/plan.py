@@ -124,8 +124,8 @@ class Plan:
 
     @property
     def exact(self) -> SearchOptions:
-        """The exact search."""
-        return SearchOptions(seed=self.seed)
+        """The exact search: single moves, as in the paper, without regrouping of whole classes."""
+        return SearchOptions(seed=self.seed, regroup=False)
 
     @property
     def chosen_heuristic(self) -> SearchOptions:
