@@ -22,7 +22,8 @@ COLOURS = ("#000000", "#0060a8", "#b03000", "#5a7d00", "#7a4f9e", "#008b8b", "#8
 DRAWN = "drawn.json"
 """Says which figures were drawn from which numbers, so that no figure is drawn twice."""
 
-STEPS = ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 5, 7), (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8))
+FINE = (1, 1.2, 1.4, 1.6, 1.8, 2, 2.3, 2.6, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9)
+STEPS = ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 5, 7), (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8), FINE)
 """Where an axis of a logarithmic scale is labelled in each decade, the fewest first."""
 
 MOST_TICKS = 8
