@@ -1,6 +1,6 @@
 """What is run on a text at a scale: training sets, class numbers, and the settings that the paper names."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from classgram.options import ClusterOptions, Effort, ModelOptions, Punctuation, SearchOptions, Shape
@@ -118,9 +118,7 @@ class Plan:
 
     def heuristic(self, targets: int, neighbours: int, renew: int) -> SearchOptions:
         """A search by the heuristic with t, h and u."""
-        return SearchOptions(
-            seed=self.seed, heuristic=True, targets=targets, neighbours=neighbours, renew=renew
-        )
+        return replace(self.exact, heuristic=True, targets=targets, neighbours=neighbours, renew=renew)
 
     @property
     def exact(self) -> SearchOptions:
