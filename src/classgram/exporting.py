@@ -1,7 +1,7 @@
 """Any model as a back-off model over words: its own probabilities, and weights that make them sum to one."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -64,6 +64,7 @@ def export_backoff(
     """
     options = options or ExportOptions()
     check_export_options(options)
+    model = without_cache(model)
     order = options.order or exported_order(model, counts)
     exact = isinstance(model, NgramModel) and counts is None and order == model.order
     grown = 0
@@ -73,8 +74,6 @@ def export_backoff(
         made, grown = back_off(model, order, options.grow, counts, (note, report))
         exact = False
     kept = made if options.prune is None else prune_trie(made, options.prune)
-    if has_cache(model):
-        note("the cache follows the text and cannot be exported: its weight goes to the models")
     info = {"recipe": "arpa", "order": kept.order}
     exported = NgramModel(model.vocabulary, kept, info, model.word_counts)
     return Exported(exported, exact and kept is made, grown, sum(made.sizes) - sum(kept.sizes))
@@ -96,13 +95,20 @@ def exported_order(model: LanguageModel, counts: NgramCounts | None) -> int:
     return max(held, default=min(model.order, 6))
 
 
-def has_cache(model: LanguageModel) -> bool:
-    """Whether a model, or a part of it, adapts to the text."""
+def without_cache(model: LanguageModel) -> LanguageModel:
+    """The model without caches, whose weight goes to the other components in proportion."""
     if isinstance(model, AdaptedModel):
-        return has_cache(model.model)
-    return isinstance(model, MixtureModel) and (
-        bool(model.windows) or any(has_cache(one) for one in model.components)
-    )
+        inner = without_cache(model.model)
+        return model if inner is model.model else replace(model, model=inner)
+    if not isinstance(model, MixtureModel):
+        return model
+    components = tuple(without_cache(one) for one in model.components)
+    same = all(one is old for one, old in zip(components, model.components, strict=True))
+    if same and not model.windows:
+        return model
+    weights = model.weights[:, : len(components)]
+    weights = frozen(weights / weights.sum(axis=1, keepdims=True))
+    return replace(model, components=components, weights=weights, windows=())
 
 
 def back_off(
@@ -273,9 +279,8 @@ class LevelWalk:
 
     def _first_masses(self, unigrams: Floats) -> Floats:
         """How often each word is met: by its count, where that is known; <s> as often as </s>."""
-        known = self.word_counts is not None and self.word_counts.sum() > 0
-        masses = self.word_counts / self.word_counts.sum() if known else unigrams  # type: ignore[operator,union-attr]
-        masses = np.array(masses, np.float64)
+        counts = self.word_counts
+        masses = unigrams.copy() if counts is None or not counts.any() else counts / counts.sum()
         masses[BOS] = masses[EOS]
         return contexts_only(masses, np.arange(masses.size))
 
@@ -300,7 +305,8 @@ def lowered(tables: Tables, order: int, masses: list[Floats]) -> Tables:
     probabilities that a back-off model gives after a shorter context are made for words that were
     not seen after the longer one, and would be wrong as the model's last word.
     """
-    levels, links, probabilities = (list(part) for part in tables)
+    levels, links = list(tables.levels), list(tables.links)
+    probabilities = list(tables.probabilities)
     while len(levels) > order:
         above, links_above, own = levels.pop(), links.pop(), probabilities.pop()
         lower = probabilities[-1]

@@ -67,7 +67,9 @@ class Candidates(NamedTuple):
 
     def take(self, chosen: npt.NDArray[np.bool_] | Int64s) -> "Candidates":
         """Just the chosen ones."""
-        return Candidates(*(column[chosen] for column in self))
+        return Candidates(
+            self.contexts[chosen], self.words[chosen], self.probabilities[chosen], self.gains[chosen]
+        )
 
     def best(self, number: int) -> "Candidates":
         """The ones that gain most."""
@@ -185,7 +187,7 @@ class Growth:
         self.walker.add(front.states[ids], wanted, np.ones(ids.size), probabilities)
         gains = np.empty(places.size)
         choose_words(
-            tuple(wanted),
+            (wanted.starts, wanted.words),
             (frozen(probabilities), frozen(front.lower[places])),
             (frozen(known.starts[ids]), frozen(known.starts[ids + 1]), known.words),
             frozen(front.masses[ids]),
@@ -213,9 +215,7 @@ def merged(level: Level, contexts: Int64s, words: Int32s) -> tuple[Level, Int64s
     keys = keys[order]
     starts = np.searchsorted(keys, np.arange(level.starts.size) * size)
     counts = np.zeros(keys.size, np.int64)
-    made = Level(
-        frozen(starts.astype(np.int64)), frozen((keys % size).astype(np.int32)), frozen(counts)
-    )
+    made = Level(frozen(starts.astype(np.int64)), frozen((keys % size).astype(np.int32)), frozen(counts))
     return made, places[: own.size]
 
 

@@ -210,7 +210,8 @@ class MixtureWalker(Walker):
         guide = self.model.components[buckets.guide]
         assert isinstance(guide, NgramModel)
         contexts = states[:, self.columns[buckets.guide].start].astype(np.int64)
-        return self.weights[find_buckets(guide, buckets.edges, contexts)]
+        chosen: Floats = self.weights[find_buckets(guide, buckets.edges, contexts)]
+        return chosen
 
     def step(self, states: States, words: Int32s) -> tuple[States, Floats]:
         """The components' next states, and the mixed probabilities."""

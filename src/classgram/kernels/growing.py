@@ -16,7 +16,8 @@ def gain(probability: float, backed_off: float) -> float:
     """
     if probability <= 0.0:
         return backed_off
-    return probability * np.log(probability / backed_off) - probability + backed_off
+    logarithm: float = np.log(probability / backed_off)
+    return probability * logarithm - probability + backed_off
 
 
 @kernel
@@ -85,7 +86,8 @@ def count_candidates(
     for index in range(contexts.size):
         count = 0
         for place in range(starts[contexts[index]], starts[contexts[index] + 1]):
-            count += np.int64(lower[place] >= least[index])
+            if lower[place] >= least[index]:
+                count += 1
         counts[index] = count
 
 
