@@ -66,13 +66,14 @@ def export_backoff(
     check_export_options(options)
     model = without_cache(model)
     order = options.order or exported_order(model, counts)
-    exact = isinstance(model, NgramModel) and counts is None and order == model.order
-    grown = 0
-    if exact and not options.grow:
-        made = cast(NgramModel, model).trie.without_empty_orders()
+    longest = max(model.order, exported_order(model, counts))
+    if order > longest:
+        raise InputError(f"--order {order}: the model's n-grams reach up to order {longest}")
+    exact = isinstance(model, NgramModel) and counts is None and order == model.order and not options.grow
+    if exact and cast(NgramModel, model).trie.sizes[1]:
+        made, grown = cast(NgramModel, model).trie.without_empty_orders(), 0
     else:
         made, grown = back_off(model, order, options.grow, counts, (note, report))
-        exact = False
     kept = made if options.prune is None else prune_trie(made, options.prune)
     info = {"recipe": "arpa", "order": kept.order}
     exported = NgramModel(model.vocabulary, kept, info, model.word_counts)
@@ -121,7 +122,7 @@ def back_off(
     """The back-off model of an order, and how many unseen n-grams it got."""
     note, report = tell
     levels = held_levels(model, counts)
-    if len(levels) == 1 and not grow:
+    if len(levels) == 1 and not grow and not isinstance(model, NgramModel):
         grow = DEFAULT_GROWTH
         note(f"the model holds no word n-grams: it gets the {grow:,} that its classes raise most")
     walker = walker_of(model)
@@ -280,7 +281,8 @@ class LevelWalk:
     def _first_masses(self, unigrams: Floats) -> Floats:
         """How often each word is met: by its count, where that is known; <s> as often as </s>."""
         counts = self.word_counts
-        masses = unigrams.copy() if counts is None or not counts.any() else counts / counts.sum()
+        # One event more than was counted is shared by the words never met.
+        masses = unigrams.copy() if counts is None else (counts + unigrams) / (counts.sum() + 1)
         masses[BOS] = masses[EOS]
         return contexts_only(masses, np.arange(masses.size))
 
