@@ -14,14 +14,9 @@ from classgram.errors import InputError
 from classgram.language_model import LOG_10
 from classgram.ngram_lm import NgramModel
 from classgram.ngrams import parents_of
-from classgram.pruning import (
-    LEAST_REST,
-    backoff_weights,
-    probabilities_by_level,
-    suffixes_by_level,
-)
-from classgram.trie import BackoffTrie, LevelEstimates, assemble
-from classgram.vocabulary import Vocabulary
+from classgram.pruning import LEAST_REST, completed, probabilities_by_level, suffixes_by_level
+from classgram.trie import BackoffTrie, LevelEstimates, assemble, logarithm
+from classgram.vocabulary import BOS, EOS, Vocabulary
 
 Floats = npt.NDArray[np.float64]
 Int32s = npt.NDArray[np.int32]
@@ -57,7 +52,7 @@ def mended(scan: Scan) -> NgramModel:
         grams.pop()
     if len(grams) == 1:
         grams.append(sentence_end(vocabulary))
-    grams[0] = with_unknown(grams[0], len(vocabulary))
+    grams[0] = whole_unigrams(grams[0], len(vocabulary))
     trie = normalised(build(close_under_affixes(grams)))
     return NgramModel(vocabulary, trie, {"recipe": "arpa", "order": trie.order})
 
@@ -73,15 +68,34 @@ def number_words(scan: Scan) -> tuple[Vocabulary, Int32s]:
 
 
 def rows_of(section: ScannedSection, order: int, ids: Int32s) -> Grams:
-    """The entries of a section as sorted rows of ids; of duplicates the first stays."""
+    """The entries of a section as sorted rows of ids; of duplicates the first stays.
+
+    Those with <s> or </s> inside, which no sentence has, are left out.
+    """
     rows = ids[np.frombuffer(section.ids, np.int32)].reshape(-1, order)
     logs, backoffs = np.frombuffer(section.logs, np.float64), np.frombuffer(section.backoffs, np.float64)
     by_row = np.lexsort(rows.T[::-1])
     rows = rows[by_row]
     once = np.ones(len(rows), bool)
     once[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    once &= ~(rows[:, 1:] == BOS).any(axis=1) & ~(rows[:, :-1] == EOS).any(axis=1)
     chosen = by_row[once]
     return Grams(rows[once], logs[chosen] * LOG_10, np.nan_to_num(backoffs[chosen]) * LOG_10)
+
+
+def whole_unigrams(unigrams: Grams, size: int) -> Grams:
+    """A row for every word; those that were missing share what the others leave over of one."""
+    filled = with_unknown(unigrams, size)
+    missing = np.ones(size, bool)
+    missing[unigrams.rows[:, 0]] = False
+    missing[BOS] = False
+    probabilities = np.where(missing | (np.arange(size) == BOS), 0.0, np.exp(filled.logs))
+    rest = 1.0 - float(probabilities.sum())
+    if missing.any() and rest > LEAST_REST:
+        probabilities[missing] = rest / np.count_nonzero(missing)
+    elif abs(rest) > CLEARLY_OFF / 2 or rest < 0:
+        probabilities /= max(float(probabilities.sum()), LEAST_REST)
+    return Grams(filled.rows, logarithm(probabilities), filled.backoffs)
 
 
 def sentence_end(vocabulary: Vocabulary) -> Grams:
@@ -91,24 +105,20 @@ def sentence_end(vocabulary: Vocabulary) -> Grams:
 
 
 def normalised(trie: BackoffTrie) -> BackoffTrie:
-    """The trie with new back-off weights where the words after a context did not sum to one."""
+    """The trie with other numbers for the contexts after which the words did not sum to one."""
     probabilities = probabilities_by_level(trie)
-    probabilities[0] /= max(float(probabilities[0].sum()), 1.0)
     estimates = []
-    links = suffixes_by_level(trie)
-    contexts = list(trie.levels())
-    for number, (level, link) in enumerate(zip(trie.to_levels()[1:], links, strict=True)):
+    levels = zip(trie.to_levels()[1:], suffixes_by_level(trie), trie.levels(), strict=False)
+    for number, (level, link, nodes) in enumerate(levels):
         parents, size = parents_of(level), level.starts.size - 1
-        own = np.bincount(parents, probabilities[number + 1], size)
-        probabilities[number + 1] *= np.where(
-            own > 1 - LEAST_REST, (1 - LEAST_REST) / np.maximum(own, 1e-300), 1.0
-        )[parents]
-        lower = probabilities[number][link]
-        own = np.bincount(parents, probabilities[number + 1], size)
-        rest = np.maximum(1.0 - np.bincount(parents, lower, size), 0.0)
-        given = np.exp(trie.arrays.log_backoffs[contexts[number]].astype(np.float64))
-        right = backoff_weights(level, probabilities[number + 1], lower)
-        wrong = (np.abs(own + given * rest - 1.0) > CLEARLY_OFF) & (own > 0)
-        weights = np.where(wrong, right, given)
+        own, lower = probabilities[number + 1], probabilities[number][link]
+        given = np.exp(trie.arrays.log_backoffs[nodes].astype(np.float64))
+        total, covered = np.bincount(parents, own, size), np.bincount(parents, lower, size)
+        wrong = np.abs(total + given * np.maximum(1.0 - covered, 0.0) - 1.0) > CLEARLY_OFF / 2
+        wrong |= (total > 1.0) | (given * np.maximum(1.0 - covered, 0.0) > 1.0)
+        wrong &= np.diff(level.starts) > 0
+        scaled, weights = completed(level, own, lower)
+        probabilities[number + 1] = np.where(wrong[parents], scaled, own)
+        weights = np.where(wrong, weights, given)
         estimates.append(LevelEstimates(level, link, probabilities[number + 1], weights))
     return assemble(probabilities[0], estimates)

@@ -19,7 +19,7 @@ from classgram.ngrams import Level, NgramCounts, first_level, parents_of
 from classgram.options import ExportOptions
 from classgram.progress import Report
 from classgram.progress import silent as unseen
-from classgram.pruning import LEAST_REST, backoff_weights, prune_trie
+from classgram.pruning import backoff_weights, completed, prune_trie
 from classgram.trie import BackoffTrie, LevelEstimates, assemble, without_double_starts
 from classgram.vocabulary import BOS, EOS
 from classgram.walker import States, Walker, walker_of
@@ -339,14 +339,8 @@ def assembled(tables: Tables) -> BackoffTrie:
     for level, links, probabilities in zip(
         tables.levels[1:], tables.links, tables.probabilities[1:], strict=True
     ):
-        contexts, size = parents_of(level), level.starts.size - 1
-        lower = below[links]
-        total = np.bincount(contexts, probabilities, size)
-        covered = np.bincount(contexts, lower, size)
-        # Where entries cover all there is they sum to one; elsewhere something is left for others.
-        most = np.where(covered >= 1.0 - LEAST_REST, 1.0, np.minimum(total, 1.0 - LEAST_REST))
-        scaled = probabilities * (most / np.where(total > 0, total, 1.0))[contexts]
-        estimates.append(LevelEstimates(level, links, scaled, backoff_weights(level, scaled, lower)))
+        scaled, weights = completed(level, probabilities, below[links])
+        estimates.append(LevelEstimates(level, links, scaled, weights))
         below = scaled
     return assemble(unigrams, estimates).without_empty_orders()
 

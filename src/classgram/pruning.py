@@ -14,8 +14,8 @@ from classgram.vocabulary import BOS, EOS
 
 Floats = npt.NDArray[np.float64]
 
-LEAST_REST = 1e-9
-"""What a context keeps for the words without an entry of their own, at the least."""
+LEAST_REST = 1e-6
+"""What a context keeps for the words without an entry, at the least: less is lost in a file's digits."""
 
 
 def prune_trie(trie: BackoffTrie, limit: float) -> BackoffTrie:
@@ -108,5 +108,18 @@ def backoff_weights(
     rest = 1.0 - np.bincount(contexts, probabilities, size)
     lower_rest = 1.0 - np.bincount(contexts, lower, size)
     weights = np.maximum(rest, LEAST_REST) / np.maximum(lower_rest, LEAST_REST)
-    # Where all words have entries, or none, there is nothing to weigh.
-    return np.where((lower_rest <= LEAST_REST) | (lower_rest == 1.0), 1.0, weights)
+    # Where all words have entries there is nothing to weigh.
+    return np.where(lower_rest <= LEAST_REST, 1.0, weights)
+
+
+def completed(level: Level, probabilities: Floats, lower: Floats) -> tuple[Floats, Floats]:
+    """Probabilities scaled where they leave too little or too much over, and the back-off weights.
+
+    Where the entries cover all that there is they sum to one; elsewhere something is left for others.
+    """
+    contexts, size = parents_of(level), level.starts.size - 1
+    total = np.bincount(contexts, probabilities, size)
+    covered = np.bincount(contexts, lower, size)
+    most = np.where(covered >= 1.0 - LEAST_REST, 1.0, np.minimum(total, 1.0 - LEAST_REST))
+    scaled = probabilities * (most / np.where(total > 0, total, 1.0))[contexts]
+    return scaled, backoff_weights(level, scaled, lower)
