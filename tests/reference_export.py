@@ -11,9 +11,7 @@ def relative_entropy(model: Mapping[int, float], other: Mapping[int, float]) -> 
     return sum(p * math.log(p / other[word]) for word, p in model.items() if p > 0)
 
 
-def backed_off(
-    entries: Mapping[int, float], lower: Mapping[int, float], kept: set[int]
-) -> dict[int, float]:
+def backed_off(entries: Mapping[int, float], lower: Mapping[int, float], kept: set[int]) -> dict[int, float]:
     """Return a context's distribution with just these entries kept; the rest is backed off."""
     own = sum(entries[word] for word in kept)
     covered = sum(lower[word] for word in kept)

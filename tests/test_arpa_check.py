@@ -188,7 +188,9 @@ PLANTED: dict[str, tuple[Edit, Kind, str]] = {
 
 def line_of(text: str, pattern: str) -> list[int]:
     """The numbers of the lines that match."""
-    return [number for number, line in enumerate(text.split("\n"), 1) if re.search(pattern, line.rstrip("\r"))]
+    return [
+        number for number, line in enumerate(text.split("\n"), 1) if re.search(pattern, line.rstrip("\r"))
+    ]
 
 
 def test_the_good_file_is_good(good: str, tmp_path: Path) -> None:
@@ -219,7 +221,14 @@ def test_planted_defects_are_found_at_their_line(good: str, name: str, tmp_path:
 
 def test_every_kind_is_planted_somewhere() -> None:
     elsewhere = {
-        *(Kind.INVALID_UTF8, Kind.CUT_SHORT, Kind.EMPTY_FILE, Kind.NO_UNIGRAMS, Kind.ONE_ORDER, Kind.HIGH_ORDER),
+        *(
+            Kind.INVALID_UTF8,
+            Kind.CUT_SHORT,
+            Kind.EMPTY_FILE,
+            Kind.NO_UNIGRAMS,
+            Kind.ONE_ORDER,
+            Kind.HIGH_ORDER,
+        ),
         *(Kind.NO_COUNTS, Kind.BLANK_BEFORE_DATA, Kind.OMITTED_BACKOFF, Kind.CLOSED_VOCABULARY),
         *(Kind.PRUNED_SUFFIX, Kind.LOW_SUM),
     }
@@ -308,9 +317,7 @@ def test_files_pruned_in_srilms_manner_pass(tmp_path: Path) -> None:
     # The suffix of the first trigram goes; with it go all trigrams that begin with it.
     gone = first[1]
     kept = [
-        line
-        for line in text.split("\n")
-        if not (line.split("\t")[1:2] == [gone] or f"\t{gone} " in line)
+        line for line in text.split("\n") if not (line.split("\t")[1:2] == [gone] or f"\t{gone} " in line)
     ]
     sizes = {order: sum(line.count(" ") == order - 1 for line in kept if "\t" in line) for order in (2, 3)}
     path = tmp_path / "pruned.arpa"

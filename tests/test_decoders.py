@@ -38,7 +38,8 @@ def spoken(text: str, doubts: dict[int, str]) -> np.ndarray:
         blank = np.full(len(LABELS), 1e-4)
         blank[-1] = 1.0
         frames += [frame / frame.sum(), blank / blank.sum()]
-    return np.log(np.array(frames))
+    logs: np.ndarray = np.log(np.array(frames))
+    return logs
 
 
 def test_pyctcdecode_decodes_with_our_models(model: NgramModel, tmp_path: Path) -> None:
@@ -53,7 +54,9 @@ def test_pyctcdecode_decodes_with_our_models(model: NgramModel, tmp_path: Path) 
     write_arpa(model, tmp_path / "model.arpa")
     theirs = pyctcdecode.BeamSearchDecoderCTC(
         alphabet,
-        pyctcdecode.LanguageModel(kenlm.Model(str(tmp_path / "model.arpa")), list(model.vocabulary.words[3:])),
+        pyctcdecode.LanguageModel(
+            kenlm.Model(str(tmp_path / "model.arpa")), list(model.vocabulary.words[3:])
+        ),
     )
     for one, other in zip(ours.decode_beams(heard), theirs.decode_beams(heard), strict=True):
         assert one[0] == other[0]

@@ -10,9 +10,14 @@ from classgram._version import __version__
 from classgram.errors import InputError
 
 if TYPE_CHECKING:
+    from classgram.arpa import write_arpa as write_arpa
     from classgram.clustering import Result as Result
     from classgram.clustering import exchange as exchange
+    from classgram.decoders import PyctcdecodeModel as PyctcdecodeModel
+    from classgram.decoders import ctc_decoder_model as ctc_decoder_model
     from classgram.estimator import WordClasses as WordClasses
+    from classgram.exporting import export_backoff as export_backoff
+    from classgram.fst import write_fst as write_fst
     from classgram.language_model import LanguageModel as LanguageModel
     from classgram.mixture import MixtureModel as MixtureModel
     from classgram.mixture import mix_models as mix_models
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
     from classgram.ngrams import count_ngrams as count_ngrams
     from classgram.options import ClusterOptions as ClusterOptions
     from classgram.options import CountOptions as CountOptions
+    from classgram.options import ExportOptions as ExportOptions
     from classgram.options import GenerateOptions as GenerateOptions
     from classgram.options import MixtureOptions as MixtureOptions
     from classgram.options import ModelOptions as ModelOptions
@@ -39,6 +45,12 @@ if TYPE_CHECKING:
     from classgram.vocabulary import Vocabulary as Vocabulary
 
 _HOMES = {
+    "write_arpa": "arpa",
+    "export_backoff": "exporting",
+    "ExportOptions": "options",
+    "write_fst": "fst",
+    "PyctcdecodeModel": "decoders",
+    "ctc_decoder_model": "decoders",
     "LanguageModel": "language_model",
     "load": "model_files",
     "MixtureOptions": "options",
