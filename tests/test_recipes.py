@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import environment
+from tests.command import environment, in_process
 from tests.test_models import random_lines
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,20 +44,40 @@ def install(folder: Path) -> None:
         script.chmod(0o755)
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_recipes_run(name: str, tmp_path: Path) -> None:
-    lines = shell_lines(ROOT / "docs" / "recipes" / f"{name}.md")
-    assert "classgram " in lines
-    prepare(tmp_path)
-    install(tmp_path / "bin")
-    path = os.pathsep.join([str(tmp_path / "bin"), str(TOOLS), os.environ["PATH"]])
+def run_in_shell(line: str, folder: Path) -> None:
+    """Run a line with a pipe, or of another tool."""
+    path = os.pathsep.join([str(folder / "bin"), str(TOOLS), os.environ["PATH"]])
     run = subprocess.run(
-        ["bash", "-e", "-o", "pipefail", "-c", lines],
-        cwd=tmp_path,
+        ["bash", "-e", "-o", "pipefail", "-c", line],
+        cwd=folder,
         env=environment(PATH=path),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
     )
-    assert run.returncode == 0, run.stderr
+    assert run.returncode == 0, f"{line}: {run.stderr}"
     assert "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_recipes_run(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = shell_lines(ROOT / "docs" / "recipes" / f"{name}.md").splitlines()
+    assert any(line.startswith("classgram ") for line in lines)
+    prepare(tmp_path)
+    install(tmp_path / "bin")
+    monkeypatch.chdir(tmp_path)
+    command = in_process(capsys)
+    for line in lines:
+        words = shlex.split(line, comments=True)
+        if not words:
+            continue
+        if "|" in line or words[0] != "classgram":
+            run_in_shell(line, tmp_path)
+            continue
+        target = words[words.index(">") + 1] if ">" in words else None
+        result = command(*words[1 : words.index(">") if target else None])
+        assert result.code == 0, f"{line}: {result.err}"
+        if target:
+            (tmp_path / target).write_text(result.out)
