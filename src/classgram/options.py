@@ -118,6 +118,9 @@ class SearchOptions:
     effort: Effort = "low"
     """low: until no word moves; normal and high: anneal first, for better classes in more time."""
 
+    regroup: bool = True
+    """Merge and split whole classes where no single word gains any more (up to 400 classes)."""
+
     batch: int | None = None
     """Words whose best classes are found together before any is moved; 1 is the plain algorithm."""
 
