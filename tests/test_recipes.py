@@ -20,7 +20,9 @@ PAGES = ("ctc-decoding", "kaldi-k2", "from-kenlm", "filtering-a-crawl", "reading
 
 def shell_lines(page: Path) -> str:
     """All that a page tells one to type."""
-    return "\n".join(re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE))
+    return "\n".join(
+        re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    )
 
 
 def prepare(folder: Path) -> None:
