@@ -247,7 +247,11 @@ def test_defects_of_whole_files(good: str, tmp_path: Path) -> None:
     path.write_bytes(b"")
     assert kinds(path) == {Kind.EMPTY_FILE}
     path.write_text("\\data\\\n\n\\end\\\n")
-    assert {Kind.NO_COUNTS} <= kinds(path)
+    assert kinds(path) == {Kind.NO_COUNTS, Kind.NO_UNIGRAMS}
+    path.write_text("no model at all")
+    assert {Kind.TEXT_BEFORE_DATA, Kind.NO_DATA, Kind.NO_END, Kind.NO_UNIGRAMS} <= kinds(path)
+    with pytest.raises(InputError, match="cannot be mended"):
+        fix_arpa(path, tmp_path / "mended.arpa")
     path.write_text("\\data\\\nngram 1=0\nngram 2=0\n\n\\1-grams:\n\n\\2-grams:\n\n\\end\\\n")
     assert {Kind.NO_UNIGRAMS, Kind.EMPTY_ORDER} <= kinds(path)
     path.write_text(

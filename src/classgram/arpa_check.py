@@ -78,6 +78,8 @@ def report_on(scan: Scan) -> ArpaReport:
     """Check what was read of a file."""
     if scan.order:
         Checker(scan).check()
+    elif not scan.findings or scan.findings[-1].kind not in (Kind.EMPTY_FILE, Kind.CUT_SHORT):
+        scan.note(1, Kind.NO_UNIGRAMS)
     findings = tuple(sorted(scan.findings, key=lambda one: one.line))
     sizes = tuple(len(scan.sections[order].logs) for order in sorted(scan.sections))
     return ArpaReport(scan.path, findings, sizes)

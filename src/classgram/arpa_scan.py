@@ -2,7 +2,7 @@
 
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -73,11 +73,15 @@ class Scanner:
         self.blanks = 0
         """Empty lines just before the present one."""
         self.section: ScannedSection | None = None
+        self.usual: Callable[[bytes], re.Match[bytes] | None] | None = None
+        """Matches the lines of the present section that are as they should be."""
 
     def feed(self, lines: Iterator[bytes]) -> None:
         """Go through all lines."""
         for raw in lines:
             self.number += 1
+            if self.usual is not None and not self.blanks and self.usual_entry(raw):
+                continue
             line = self.clean(raw)
             if self.place == "section" and line and not line.startswith(b"\\"):
                 self.entry(line)
@@ -94,6 +98,26 @@ class Scanner:
                 self.command(line)
             self.blanks = 0
 
+    def usual_entry(self, raw: bytes) -> bool:
+        """Take a line as nearly all are, with one match; false if it needs a closer look."""
+        assert self.usual is not None
+        assert self.section is not None
+        found = self.usual(raw)
+        if found is None or not (raw.isascii() or is_utf8(raw)):
+            return False
+        number, text, backoff = found.groups()
+        value = float(number)
+        weight = NO_BACKOFF if backoff is None else float(backoff)
+        if value < LOWEST or weight < LOWEST:
+            return False
+        section, ids = self.section, self.scan.words
+        section.listed += 1
+        section.ids.extend([ids.setdefault(word, len(ids)) for word in text.split(b" ")])
+        section.logs.append(value)
+        section.backoffs.append(weight)
+        section.lines.append(self.number)
+        return True
+
     def clean(self, raw: bytes) -> bytes:
         """A line without its end; what is wrong with its bytes is noted."""
         line = raw[:-1] if raw.endswith(b"\n") else raw
@@ -105,12 +129,9 @@ class Scanner:
         if line.endswith(b"\r"):
             self.scan.note(self.number, Kind.CARRIAGE_RETURN)
             line = line.rstrip(b"\r")
-        if not line.isascii():
-            try:
-                line.decode()
-            except UnicodeDecodeError:
-                self.scan.note(self.number, Kind.INVALID_UTF8)
-                line = line.decode("utf-8", "replace").encode()
+        if not is_utf8(line):
+            self.scan.note(self.number, Kind.INVALID_UTF8)
+            line = line.decode("utf-8", "replace").encode()
         if UNUSUAL.search(line) is None:
             return line
         self.scan.note(self.number, Kind.CONTROL_CHARACTER, shown(line))
@@ -161,6 +182,7 @@ class Scanner:
         loose = LOOSE_SECTION.fullmatch(line)
         if not self.blanks:
             self.scan.note(self.number, Kind.MISSING_BLANK, shown(line))
+        self.usual = None
         if line.strip().lower() == b"\\end\\":
             if line != b"\\end\\":
                 self.scan.note(self.number, Kind.MALFORMED_SECTION, shown(line))
@@ -170,7 +192,7 @@ class Scanner:
                 self.scan.note(self.number, Kind.MALFORMED_SECTION, shown(line))
             self.open(int(loose[1]))
         elif self.place == "section" and len(line.split()) > 1:
-            # A word may begin with a backslash, though here it stands where a number should.
+            # An entry that begins with a backslash, where a number should stand.
             self.entry(line)
         else:
             self.scan.note(self.number, Kind.MALFORMED_SECTION, shown(line))
@@ -187,6 +209,7 @@ class Scanner:
         self.section = scan.sections.setdefault(order, ScannedSection(order, self.number))
         scan.order = max(scan.order, order, *scan.counts)
         self.place = "section"
+        self.usual = usual_line(order)
 
     def entry(self, line: bytes) -> None:
         """A line of a section; most need just these few looks."""
@@ -259,6 +282,24 @@ class Scanner:
             return min(max(value, LOWEST), most)
         self.scan.note(self.number, Kind.UNDERFLOW if value < LOWEST else Kind.POSITIVE, shown(text))
         return LOWEST if value < LOWEST else most
+
+
+def usual_line(order: int) -> Callable[[bytes], re.Match[bytes] | None]:
+    """What matches a well-formed line of an order: no positive logarithm, TABs, single spaces."""
+    number = rb"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
+    word = rb"[^\s\x00]+"
+    words = word + rb"(?: " + word + rb"){%d}" % (order - 1)
+    negative = rb"(-\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|0)"
+    return re.compile(negative + rb"\t(" + words + rb")(?:\t(" + number + rb"))?\n").fullmatch
+
+
+def is_utf8(line: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def shown(text: bytes) -> str:

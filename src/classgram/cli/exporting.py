@@ -225,10 +225,15 @@ def check(
     if fix is not None:
         left = check_arpa(fix)
         if left.violations:
-            raise InputError(f"{fix}: written, but {left.violations:,} violations could not be mended")
+            raise InputError(f"{fix}: written, but {told(left.violations)} could not be mended")
         message(f"{fix}: mended", show.quiet)
     elif report.violations:
-        raise InputError(f"{file}: {report.violations:,} violations; --fix OUT mends what can be mended")
+        raise InputError(f"{file}: {told(report.violations)}; --fix OUT mends what can be mended")
+
+
+def told(violations: int) -> str:
+    """How many violations there are, in words."""
+    return "1 violation" if violations == 1 else f"{violations:,} violations"
 
 
 def print_report(report: "ArpaReport") -> None:
