@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import subprocess
 from pathlib import Path
 
 import kenlm
@@ -17,6 +18,9 @@ from classgram.ngram_lm import train_kneser_ney
 from classgram.options import ClusterOptions, SearchOptions
 from tests.command import Command, in_process
 from tests.test_models import MODELS, counts_of, random_lines, tuple_model
+
+
+BUILD_BINARY = Path(__file__).resolve().parents[2] / "rivals" / "bin" / "build_binary"
 
 
 @pytest.fixture
@@ -176,6 +180,25 @@ def test_pruning_files(command: Command, folder: Path, tmp_path: Path) -> None:
         assert command("arpa", "prune", whole, small, *options).code == 2
     assert command("arpa", "prune", folder / "bigrams", small, "--size", "100").code == 2
     assert command("arpa", "prune", whole, tmp_path / "s.txt", "--size", "100").code == 2
+
+
+def test_kenlms_trie_takes_every_export(command: Command, folder: Path, tmp_path: Path) -> None:
+    if not BUILD_BINARY.exists():
+        pytest.skip(f"{BUILD_BINARY} is not here")
+    for name, options in (
+        ("kneser-ney-3", ()),
+        ("mixture", ("--grow", "500")),
+        ("mixture", ("--grow", "500", "--prune", "1e-4")),
+        ("class-kneser-ney", ("--grow", "300")),
+        ("bigrams", ("--prune", "60")),
+    ):
+        assert command("export", folder / name, tmp_path / "m.arpa", *options).code == 0
+        words = [BUILD_BINARY, "trie", tmp_path / "m.arpa", tmp_path / "m.bin"]
+        built = subprocess.run(words, capture_output=True, text=True)
+        assert built.returncode == 0, built.stderr
+        plain, trie = kenlm.Model(str(tmp_path / "m.arpa")), kenlm.Model(str(tmp_path / "m.bin"))
+        for line in random_lines(2, 10):
+            assert trie.score(line) == pytest.approx(plain.score(line), abs=1e-3)
 
 
 def test_treebank_exports_scored_by_kenlm(

@@ -17,8 +17,10 @@ SECTION = re.compile(rb"\\(\d+)-grams:")
 LOOSE_SECTION = re.compile(rb"\s*\\\s*(\d+)\s*-\s*grams?\s*:?\s*", re.IGNORECASE)
 NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 COMMA_NUMBER = re.compile(rb"[-+]?\d+,\d+([eE][-+]?\d+)?")
-UNUSUAL = re.compile(rb"[\x00\x0b\x0c]")
+UNUSUAL = re.compile(rb"[\x00\x0b\x0c\r]")
 LOWEST = -99.0
+MOST_ORDERS = 20
+"""Higher orders than this are misprints."""
 NO_BACKOFF = float("nan")
 
 
@@ -83,10 +85,10 @@ class Scanner:
             if self.usual is not None and not self.blanks and self.usual_entry(raw):
                 continue
             line = self.clean(raw)
-            if self.place == "section" and line and not line.startswith(b"\\"):
+            if self.place == "section" and line.strip() and not line.startswith(b"\\"):
                 self.entry(line)
             elif not line.strip():
-                self.blank()
+                self.blank(line)
                 continue
             elif self.place == "after":
                 self.scan.note(self.number, Kind.TEXT_AFTER_END, shown(line))
@@ -137,9 +139,11 @@ class Scanner:
         self.scan.note(self.number, Kind.CONTROL_CHARACTER, shown(line))
         return UNUSUAL.sub(b"", line)
 
-    def blank(self) -> None:
+    def blank(self, line: bytes) -> None:
         """An empty line: one before each section and before the end, none elsewhere."""
         self.blanks += 1
+        if line:
+            self.scan.note(self.number, Kind.LOOSE_SPACES, "in an empty line")
         if self.place == "before":
             kind = Kind.BLANK_BEFORE_DATA if self.number == 1 else Kind.TEXT_BEFORE_DATA
             self.scan.note(self.number, kind)
@@ -171,6 +175,9 @@ class Scanner:
         if found is None:
             return
         order, size = int(found[1]), int(found[2])
+        if not 1 <= order <= MOST_ORDERS:
+            self.scan.note(self.number, Kind.COUNTS_OUT_OF_ORDER, shown(line))
+            return
         if order in self.scan.counts or order != max(self.scan.counts, default=0) + 1:
             self.scan.note(self.number, Kind.COUNTS_OUT_OF_ORDER, shown(line))
         self.scan.counts.setdefault(order, (size, self.number))
@@ -187,7 +194,7 @@ class Scanner:
             if line != b"\\end\\":
                 self.scan.note(self.number, Kind.MALFORMED_SECTION, shown(line))
             self.place = "after"
-        elif loose:
+        elif loose and 1 <= int(loose[1]) <= MOST_ORDERS:
             if SECTION.fullmatch(line) is None:
                 self.scan.note(self.number, Kind.MALFORMED_SECTION, shown(line))
             self.open(int(loose[1]))

@@ -53,7 +53,7 @@ def export(
     Parameters
     ----------
     model
-        A model folder.
+        A model folder, or an ARPA file.
     output
         The file to write: OUT.arpa, OUT.arpa.gz, or OUT.fst.txt for a transducer.
     ngrams
@@ -180,7 +180,7 @@ def export_lines(output: Path, exported: "Exported", loss: "Loss | None") -> lis
     changes += f", {exported.pruned:,} pruned" if exported.pruned else ""
     lines = [f"{output}: order {len(sizes)}, {sum(sizes):,} n-grams{changes}"]
     if exported.exact:
-        return [*lines, "exact: it scores as the model does"]
+        lines.append("exact: it scores as the model does")
     if loss:
         change = f"{loss.model:.2f} -> {loss.exported:.2f} ({loss.percent:+.1f} %)"
         lines.append(f"perplexity on {loss.text}: {change}")
