@@ -19,7 +19,6 @@ from classgram.options import ClusterOptions, SearchOptions
 from tests.command import Command, in_process
 from tests.test_models import MODELS, counts_of, random_lines, tuple_model
 
-
 BUILD_BINARY = Path(__file__).resolve().parents[2] / "rivals" / "bin" / "build_binary"
 
 
@@ -193,7 +192,7 @@ def test_kenlms_trie_takes_every_export(command: Command, folder: Path, tmp_path
         ("bigrams", ("--prune", "60")),
     ):
         assert command("export", folder / name, tmp_path / "m.arpa", *options).code == 0
-        words = [BUILD_BINARY, "trie", tmp_path / "m.arpa", tmp_path / "m.bin"]
+        words = [str(BUILD_BINARY), "trie", str(tmp_path / "m.arpa"), str(tmp_path / "m.bin")]
         built = subprocess.run(words, capture_output=True, text=True)
         assert built.returncode == 0, built.stderr
         plain, trie = kenlm.Model(str(tmp_path / "m.arpa")), kenlm.Model(str(tmp_path / "m.bin"))
