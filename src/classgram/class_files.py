@@ -6,16 +6,17 @@ A format is named, or guessed: what the lines can be decides, and the file's nam
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from classgram.class_lists import FORMATS, ClassList, Format, Member, partition_list
+from classgram.class_lists import ClassList, Member, partition_list
 from classgram.errors import InputError
 from classgram.folders import folder_kind
+from classgram.options import ClassFormat
 from classgram.packed import PACKED, display_name, open_unpacked
 from classgram.partition import Partition
 from classgram.text import BYTE_ORDER_MARK
 
-ENDINGS: dict[str, Format] = {
+ENDINGS: dict[str, ClassFormat] = {
     ".vcb.classes": "mkcls",
     ".tsv": "tsv",
     ".paths": "paths",
@@ -88,7 +89,7 @@ def parse_aalto(line: Line) -> Member | None:
     return Member(word.decode(), fields[0].decode(), None, min(logarithm, 0.0))
 
 
-PARSERS: dict[Format, Parser] = {
+PARSERS: dict[ClassFormat, Parser] = {
     "aalto": parse_aalto,
     "paths": parse_path,
     "srilm": parse_srilm,
@@ -96,7 +97,7 @@ PARSERS: dict[Format, Parser] = {
     "clustercat": parse_listed,
     "mkcls": parse_listed,
 }
-EXPECTED: dict[Format, str] = {
+EXPECTED: dict[ClassFormat, str] = {
     "tsv": "a word, a TAB, its class, and perhaps a TAB and its count",
     "clustercat": "a word, a TAB, its class, and perhaps a TAB and its count",
     "mkcls": "a word, a TAB and its class",
@@ -122,7 +123,7 @@ def real_number(field: bytes) -> float | None:
     return None if math.isnan(value) or value == math.inf or b"_" in field else value
 
 
-def format_of_name(path: str | Path) -> Format | None:
+def format_of_name(path: str | Path) -> ClassFormat | None:
     """The format that a file's name says, packed or not; None if it says nothing."""
     name = Path(path).name.lower()
     for packing in PACKED:
@@ -130,7 +131,7 @@ def format_of_name(path: str | Path) -> Format | None:
     return next((form for ending, form in ENDINGS.items() if name.endswith(ending)), None)
 
 
-def read_classes(path: str | Path, form: Format | None = None) -> ClassList:
+def read_classes(path: str | Path, form: ClassFormat | None = None) -> ClassList:
     """Read the classes of words from a class file of any format, or from a folder made by cluster.
 
     Without ``form`` the format is guessed: where all lines can be lines of several formats, the
@@ -174,12 +175,14 @@ def file_lines(path: Path) -> Iterator[Line]:
                     f"{display_name(path)}, line {number}: is not UTF-8 text; convert the file first"
                 ) from None
             if b"\0" in data:
-                raise InputError(f"{display_name(path)}, line {number}: holds a NUL byte; is it a class file?")
+                raise InputError(
+                    f"{display_name(path)}, line {number}: holds a NUL byte; is it a class file?"
+                )
             if data.strip():
                 yield Line(number, data.rstrip(b"\r\n"))
 
 
-def guess_format(lines: list[Line], path: Path) -> Format:
+def guess_format(lines: list[Line], path: Path) -> ClassFormat:
     """The format that lines have: what all of them can be, then what the name says."""
     if lines[0].data.startswith(CATS_HEADER):
         return "cats"
@@ -199,7 +202,7 @@ def guess_format(lines: list[Line], path: Path) -> Format:
     return possible[0]
 
 
-def possible_line(form: Format, line: Line, named: Format | None) -> bool:
+def possible_line(form: ClassFormat, line: Line, named: ClassFormat | None) -> bool:
     """Whether a line can be one of a format, without being told so.
 
     Lines of paths have three fields, mkcls's two, and SRILM's no TAB. The name must say so where two
@@ -214,9 +217,9 @@ def possible_line(form: Format, line: Line, named: Format | None) -> bool:
     return form != "mkcls" or line.data.count(b"\t") == 1
 
 
-def likeliest(lines: list[Line]) -> Format:
+def likeliest(lines: list[Line]) -> ClassFormat:
     """The format that most lines have, for a file with some line that is wrong."""
-    forms: tuple[Format, ...] = ("tsv", "paths", "srilm", "aalto")
+    forms: tuple[ClassFormat, ...] = ("tsv", "paths", "srilm", "aalto")
     return max(forms, key=lambda form: sum(possible_line(form, line, None) for line in lines))
 
 
@@ -241,7 +244,7 @@ def are_vectors(lines: list[Line]) -> bool:
     )
 
 
-def parsed_members(lines: list[Line], name: str, form: Format) -> Iterator[tuple[Line, Member]]:
+def parsed_members(lines: list[Line], name: str, form: ClassFormat) -> Iterator[tuple[Line, Member]]:
     """What the lines of a file say, read in one format."""
     parse = PARSERS.get(form)
     if parse is None:
@@ -273,7 +276,7 @@ def cats_members(lines: list[Line], name: str) -> Iterator[tuple[Line, Member]]:
     yield from found
 
 
-def checked_list(name: str, form: Format, members: Iterator[tuple[Line, Member]]) -> ClassList:
+def checked_list(name: str, form: ClassFormat, members: Iterator[tuple[Line, Member]]) -> ClassList:
     """The members as a list, no word in two classes."""
     found: dict[str, Member] = {}
     for line, member in members:
@@ -284,10 +287,3 @@ def checked_list(name: str, form: Format, members: Iterator[tuple[Line, Member]]
                 f"{known.name} and {member.name}; leave it in one"
             )
     return ClassList(name, form, tuple(found.values()))
-
-
-def as_format(name: str | None) -> Format | None:
-    """A format by its name, or an error that lists them."""
-    if name is not None and name not in FORMATS:
-        raise InputError(f"{name}: no such format; there are {', '.join(FORMATS)}")
-    return cast(Format | None, name)

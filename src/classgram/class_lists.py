@@ -1,26 +1,26 @@
 """Class lists: words with their classes, as class files hold them, and as partitions of a text."""
 
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 
 from classgram.ngrams import NgramCounts
+from classgram.options import ClassFormat
 from classgram.partition import Partition
 from classgram.vocabulary import BOS, EOS
 
-Format = Literal["tsv", "clustercat", "mkcls", "cats", "paths", "srilm", "aalto", "word2vec", "folder"]
-FORMATS: tuple[Format, ...] = get_args(Format)
-
 SENTENCE_ENDS = ("<s>", "</s>")
 """Words of which other programs have no classes: they only mark sentences."""
+
 
 class Member(NamedTuple):
     """A word in its class, with what the file says of it besides."""
 
     word: str
     name: str
-    count: int | None = None
+    seen: int | None = None
+    """How often the word occurred."""
     log_probability: float | None = None
     """ln p(word | class)."""
 
@@ -30,7 +30,7 @@ class ClassList:
     """The words of a class file with their classes, in the order of the file, no word twice."""
 
     source: str
-    format: Format
+    format: ClassFormat
     members: tuple[Member, ...]
 
     @property
@@ -48,7 +48,7 @@ class ClassList:
     @property
     def counted(self) -> bool:
         """Whether every word has a count."""
-        return all(member.count is not None for member in self.members)
+        return all(member.seen is not None for member in self.members)
 
     def without(self, *words: str) -> "ClassList":
         """The same list without some words."""

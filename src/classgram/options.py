@@ -248,3 +248,26 @@ class GenerateOptions:
 
     unknown: bool = False
     """Let <unk> be drawn, too."""
+
+
+ClassFormat = Literal["tsv", "clustercat", "mkcls", "cats", "paths", "srilm", "aalto", "word2vec", "folder"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertOptions:
+    """What classes become besides another format."""
+
+    classes: int | None = None
+    """Merge classes, those first that lose least, until so many are left."""
+
+    depth: int | None = None
+    """Keep only the first bits of the paths."""
+
+    dimensions: int = 100
+    """The length of word vectors."""
+
+    arpa: Path | None = None
+    """Also write the n-gram model over SRILM's class names that its tools want beside the classes."""
+
+    order: int = 3
+    """The longest n-grams of that model."""

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from classgram.class_pairs import PairCounts, count_pairs, pair_value
+from classgram.class_pairs import ClassPairs, count_pairs, pair_value
 from classgram.criteria import MaximumLikelihood, small_values
 from classgram.errors import InputError
 from classgram.kernels.merging import Merging, cheapest_pair, fill_losses, merge_pair
@@ -120,7 +120,7 @@ def build_tree(counts: NgramCounts, partition: Partition, report: Report = silen
     return Tree(partition, merges, values)
 
 
-def start_merging(partition: Partition, pairs: PairCounts) -> Merging:
+def start_merging(partition: Partition, pairs: ClassPairs) -> Merging:
     """The table of all classes before any is merged."""
     columns = partition.class_count
     rows = 2 * columns if partition.tied else partition.context_class_count
@@ -129,10 +129,10 @@ def start_merging(partition: Partition, pairs: PairCounts) -> Merging:
             f"a tree of {columns:,} classes by {rows:,} contexts does not fit into memory; use fewer classes"
         )
     cells = np.zeros((rows, columns), np.int64)
-    cells[pairs.contexts, pairs.words] = pairs.counts
+    cells[pairs.contexts, pairs.classes] = pairs.counts
     totals = [cells.sum(axis=0)]
     if partition.tied:
-        cells[columns + pairs.words, pairs.contexts] = pairs.counts
+        cells[columns + pairs.classes, pairs.contexts] = pairs.counts
         totals.append(cells[columns:].sum(axis=0))
     losses = np.zeros((columns, columns))
     return Merging(cells, np.stack(totals), losses, small_values(0.0), columns if partition.tied else 0)

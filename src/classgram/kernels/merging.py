@@ -117,9 +117,7 @@ def renew_losses(merging: Merging, a: int, alive: NDArray[np.int32]) -> None:
 
 
 @lean_kernel
-def merge_pair(
-    merging: Merging, a: int, b: int, alive: NDArray[np.int32], found: NDArray[np.int64]
-) -> None:
+def merge_pair(merging: Merging, a: int, b: int, alive: NDArray[np.int32], found: NDArray[np.int64]) -> None:
     """Merge class b into class a and renew the losses; ``alive`` are the classes but b."""
     cells, tied = merging.cells, merging.tied
     if tied:
