@@ -4,6 +4,7 @@ A format is named, or guessed: what the lines can be decides, and the file's nam
 """
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -29,7 +30,7 @@ ENDINGS: dict[str, ClassFormat] = {
 }
 """What names of files say. GIZA++ wants the classes that mkcls made under a name in .vcb.classes."""
 
-CATS_HEADER = b";KategProblem:cats:"
+CATS_HEADER = re.compile(rb";KategProblem:cats: *[0-9]+ +words: *([0-9]+) *")
 DOLLAR = "mkcls-mapped-dollar-symbol-$"
 """What mkcls calls the word $ in .cats files, where $ itself stands for the ends of sentences."""
 
@@ -184,7 +185,7 @@ def file_lines(path: Path) -> Iterator[Line]:
 
 def guess_format(lines: list[Line], path: Path) -> ClassFormat:
     """The format that lines have: what all of them can be, then what the name says."""
-    if lines[0].data.startswith(CATS_HEADER):
+    if CATS_HEADER.fullmatch(lines[0].data):
         return "cats"
     if are_vectors(lines):
         return "word2vec"
@@ -259,7 +260,9 @@ def parsed_members(lines: list[Line], name: str, form: ClassFormat) -> Iterator[
 def cats_members(lines: list[Line], name: str) -> Iterator[tuple[Line, Member]]:
     """What a .cats file of mkcls says; words with commas in them cannot be told apart there."""
     found: list[tuple[Line, Member]] = []
-    announced = whole_number(lines[0].data.rpartition(b"words:")[2].strip())
+    header = CATS_HEADER.fullmatch(lines[0].data)
+    if header is None:
+        raise InputError(f"{name}, line 1: expected ;KategProblem:cats: and the numbers of classes and words")
     for line in lines[1:]:
         if line.data.startswith((b";", b"Problem(", b" ", b"#value")):
             break
@@ -269,7 +272,7 @@ def cats_members(lines: list[Line], name: str) -> Iterator[tuple[Line, Member]]:
         words = rest.removesuffix(b",").decode().split(",") if rest else []
         ordinary = (word for word in words if not (number == b"0" and word == "$"))
         found += [(line, Member("$" if word == DOLLAR else word, number.decode())) for word in ordinary]
-    if announced is None or announced != len(found) + 1 or any(not member.word for _, member in found):
+    if int(header[1]) != len(found) + 1 or not all(member.word for _, member in found):
         raise InputError(
             f"{name}: holds words with commas, which cannot be told apart there; read the file without .cats"
         )
