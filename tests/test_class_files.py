@@ -17,8 +17,8 @@ from classgram.options import ClassFormat
 
 STRANGE = (
     "#", "|", '"', "$", ",", "1,5", "1986", "0101", "0", "1", "0.5", "1e-3", "nan", "-inf", "<unk>", "CLASS",
-    "x\u00a0y", "\u00a0", "\u2028", "\u0085", "e\u0301", "\u0301", "中文", "العربية", "हिन्दी", "🙂", "\\", "'", ";", ":",
-    ";KategProblem:cats:", "\u200b", "a\u3000b", "\x1c", "\x1f",
+    "x\u00a0y", "\u00a0", "\u2028", "\u0085", "e\u0301", "\u0301", "中文", "العربية", "हिन्दी", "🙂",
+    "\\", "'", ";", ":", ";KategProblem:cats:", "\u200b", "a\u3000b", "\x1c", "\x1f",
 )  # fmt: skip
 """Words that some reader somewhere takes for something else."""
 

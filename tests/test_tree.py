@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +45,9 @@ def random_partition(counts: NgramCounts, numbers: Sequence[int], tied: bool) ->
         classes[BOS], classes[EOS] = 6, 7
         maps.append(classes)
     unigrams = tuple(counts.levels[0].counts for _ in maps)
-    return Partition("tied" if tied else "joint", 2, counts.vocabulary, tuple(maps), (6,) * len(maps), unigrams)
+    return Partition(
+        "tied" if tied else "joint", 2, counts.vocabulary, tuple(maps), (6,) * len(maps), unigrams
+    )
 
 
 @given(sentences, st.lists(st.integers(0, 5), min_size=1, max_size=11), st.booleans())
@@ -82,7 +85,7 @@ def test_cuts_and_prefixes_are_nested_and_lose(lines: list[str], numbers: list[i
         [tree.prefix(bits) for bits in range(depth + 1)],
     ]
     for coarse_to_fine in series:
-        for coarse, fine in zip(coarse_to_fine[:-1], coarse_to_fine[1:], strict=True):
+        for coarse, fine in pairwise(coarse_to_fine):
             within = {(int(a), int(b)) for a, b in zip(fine.words, coarse.words, strict=True)}
             assert len(within) == np.unique(fine.words).size
             assert value(counts, coarse) <= value(counts, fine) + 1e-6

@@ -140,7 +140,11 @@ def reduced(known: Source, options: ConvertOptions) -> Source:
         return known
     partition, counts = known.require("merging its classes needs the counts of word pairs")
     tree = build_tree(counts, partition)
-    merged = tree.prefix(options.depth) if options.depth is not None else tree.cut(options.classes or 1)
+    merged = partition
+    if options.depth is not None:
+        merged = tree.prefix(options.depth)
+    elif options.classes is not None:
+        merged = tree.cut(options.classes)
     names = {member.word: member.name for member in partition_list(merged).members}
     members = (member._replace(name=names[member.word]) for member in known.listed.members)
     made = replace(known.listed, format="tsv", members=tuple(members))
