@@ -44,9 +44,6 @@ WORTHWHILE = 0.02
 """Sweeps over restless elements go on while they move more than this share of them."""
 
 ANNEALING_SWEEPS = {"low": 0, "normal": 12, "high": 60}
-HOTTEST = 3.0
-"""The first temperature of annealing, in roots of an element's count."""
-
 CHUNK_SECONDS = 0.25
 """Kernels return at least this often, so that a limit or Ctrl-C is noticed."""
 
@@ -166,7 +163,7 @@ class Search:
         last = self.sweeps[-1] if self.sweeps else None
         if self.candidates:
             return None if last is not None and last.moved == 0 else "heuristic"
-        if len(self.sweeps) < ANNEALING_SWEEPS[self.options.effort]:
+        if len(self.sweeps) < annealing_sweeps(self.options):
             return "annealing"
         if last is None or last.kind == "annealing":
             return "whole"
@@ -242,7 +239,7 @@ class Search:
 
     def _keep_best(self, value: float) -> None:
         """Remember the best classes so far; only annealing can lose them."""
-        if ANNEALING_SWEEPS[self.options.effort] and (self.best is None or value > self.best[0]):
+        if annealing_sweeps(self.options) and (self.best is None or value > self.best[0]):
             self.best = (value, tuple(np.array(classes) for classes in self.state.maps))
 
     def _step(self, elements: npt.NDArray[np.int32]) -> None:
@@ -286,8 +283,8 @@ class Search:
         cursor = self.cursor
         threshold, temperature, number = cursor["threshold"], 0.0, len(self.sweeps)
         if cursor["kind"] == "annealing":
-            last = ANNEALING_SWEEPS[self.options.effort]
-            temperature = HOTTEST * (last - number) / last
+            last = annealing_sweeps(self.options)
+            temperature = self.options.temperature * (last - number) / last
             threshold = 0.0
         # A seed for every sweep and side; the kernel mixes in the element.
         seed = (self.options.seed * 1009 + number) * 2 + int(cursor["side"])
@@ -362,6 +359,11 @@ def gumbel_noise(seed: int, width: int) -> npt.NDArray[np.float32]:
     return np.concatenate([values, np.resize(values, width)])
 
 
+def annealing_sweeps(options: SearchOptions) -> int:
+    """Give the number of sweeps of annealing: what is asked for, or what the effort stands for."""
+    return ANNEALING_SWEEPS[options.effort] if options.annealing is None else options.annealing
+
+
 def default_batch(elements: int) -> int:
     """Give the size of a round: it decides the result, so it depends on the task alone."""
     return max(1, min(LARGEST_BATCH, elements // SWEEP_ROUNDS))
@@ -402,6 +404,8 @@ def check_search(search: SearchOptions, run: RunOptions) -> None:
         raise InputError("only --engine local works so far, on the threads of this machine")
     for name, number, least in (
         ("--sweeps", search.sweeps, 0),
+        ("--annealing", search.annealing, 0),
+        ("--temperature", search.temperature, 0),
         ("--batch", search.batch, 1),
         ("--targets", search.targets, 1),
         ("--neighbours", search.neighbours, 1),
@@ -447,7 +451,7 @@ def prepare(
     movable = max(side.movable.size for side in state.sides)
     batch = options.batch or default_batch(movable)
     noise = np.zeros(1, np.float32)
-    if ANNEALING_SWEEPS[options.effort]:
+    if annealing_sweeps(options):
         noise = gumbel_noise(options.seed, max(s.problem.table.cells.shape[1] for s in state.sides))
     search = Search(task, options, state, engine, batch, checkpoints=checkpoints, noise=noise)
     if options.heuristic and not selects_all(state, options):

@@ -118,6 +118,12 @@ class SearchOptions:
     effort: Effort = "low"
     """low: until no word moves; normal and high: anneal first, for better classes in more time."""
 
+    annealing: int | None = None
+    """Sweeps of annealing, instead of as many as the effort stands for; more give better classes."""
+
+    temperature: float = 3.0
+    """The first temperature of annealing, in roots of a word's count."""
+
     batch: int | None = None
     """Words whose best classes are found together before any is moved; 1 is the plain algorithm."""
 
