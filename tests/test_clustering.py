@@ -10,26 +10,27 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from classgram.clustering import Result, default_batch, exchange
+from classgram.clustering import Result, exchange
 from classgram.criteria import LeavingOneOut, MaximumLikelihood, choose_criterion
 from classgram.engine import LocalEngine
 from classgram.errors import InputError
-from classgram.kernels.exchange import run_rounds
 from classgram.kernels.proposals import (
-    PROPOSE,
     Classes,
     Rule,
     build_profile,
     gain_of,
     may_join,
     may_leave,
+    propose_classes,
     value_in_own,
 )
 from classgram.ngrams import NgramCounts, count_ngrams
 from classgram.options import ClusterOptions, CountOptions, RunOptions, SearchOptions
 from classgram.partition import Partition
+from classgram.regrouping import Proposal, propose, swapped
+from classgram.search import default_batch
 from classgram.state import State
-from classgram.task import Task, class_numbers, make_task, start_state
+from classgram.task import Task, class_numbers, make_task, start_state, state_from_maps
 from classgram.text import text_from_strings
 from tests import reference_clustering as naive
 
@@ -119,9 +120,9 @@ def test_gains_and_choices_equal_the_naive_twin(case: Case) -> None:
         problem, scratch = side.problem, side.scratch()
         classes = Classes(problem.table.cells, problem.table.totals, problem.numbers, problem.side)
         terms = case.state.terms
-        proposals = np.zeros(max(side.movable.size, 1), np.int32)
-        rule = Rule(PROPOSE, 0.0, 0.0, 0, np.zeros(1, np.float32))
-        run_rounds(problem, side.mirror, (terms, case.state.ready), scratch, side.movable, proposals, rule)
+        proposals = np.zeros(max(side.movable.size, 1), np.int64)
+        rule = Rule(0.0, 0.0, 0, np.zeros(1, np.float32))
+        propose_classes(problem, (terms, case.state.ready), scratch, side.movable, proposals, rule)
         for element, proposal in zip(side.movable.tolist(), proposals.tolist(), strict=False):
             own = int(problem.classes[element])
             sizes = problem.sizes[element]
@@ -221,25 +222,55 @@ def synthetic_text(classes: int, words: int, lines: int) -> tuple[list[str], dic
 
 
 @pytest.mark.parametrize("criterion", ["ml", "loo"])
-def test_known_classes_are_found_again(criterion: str) -> None:
-    lines, truth = synthetic_text(8, 12, 4000)
-    counts = counts_of(lines)
-    result = exchange(
-        counts,
-        ClusterOptions(classes=8, criterion=criterion),  # type: ignore[arg-type]
-        SearchOptions(start="round-robin"),
-        ONE_THREAD,
-    )
+@pytest.mark.parametrize("size", [(3, 6, 600), (8, 12, 4000), (30, 10, 6000), (60, 8, 12000)])
+def test_known_classes_are_found_again(criterion: str, size: tuple[int, int, int]) -> None:
+    lines, truth = synthetic_text(*size)
+    options = ClusterOptions(classes=size[0], criterion=criterion)  # type: ignore[arg-type]
+    result = exchange(counts_of(lines), options, SearchOptions(), ONE_THREAD)
     words = list(truth)
     found = [result.partition.class_of(word) for word in words]
     assert naive.adjusted_rand(found, [truth[word] for word in words]) > 0.98
+    assert result.converged
 
 
-def test_auto_finds_about_the_right_number() -> None:
-    lines, _ = synthetic_text(16, 12, 4000)
+@pytest.mark.parametrize("classes", [3, 16, 45])
+def test_auto_finds_the_right_number(classes: int) -> None:
+    lines, _ = synthetic_text(classes, 12, 6000)
     result = exchange(counts_of(lines), ClusterOptions(), SearchOptions(), ONE_THREAD)
-    assert 12 <= result.partition.numbers[-1] <= 32
-    assert len(result.curve) >= 3
+    assert result.partition.numbers[-1] == pytest.approx(classes, rel=0.05)
+    tried = dict(result.curve)
+    assert max(tried.values()) - tried[result.partition.numbers[-1]] < 0.005 * np.log(2) * result.tokens
+
+
+@pytest.mark.parametrize("shape", ["tied", "joint", "predictive"])
+@pytest.mark.parametrize("criterion", ["ml", "loo"])
+def test_regrouping_only_ever_raises_the_criterion(shape: str, criterion: str) -> None:
+    lines, _ = synthetic_text(20, 10, 1500)
+    options = ClusterOptions(classes=12, shape=shape, criterion=criterion, move_min_count=80)  # type: ignore[arg-type]
+    counts = counts_of(lines)
+    plain = exchange(counts, options, SearchOptions(regroup=False), ONE_THREAD)
+    result = exchange(counts, options, SearchOptions(), ONE_THREAD)
+    assert result.F >= plain.F
+    values = [sweep.F for sweep in result.sweeps]
+    assert values == sorted(values)
+    rare = [i for i in range(3, len(counts.vocabulary)) if counts.levels[0].counts[i] < 80]
+    assert rare
+    # They started together in the last class, and may not be moved.
+    assert len({int(result.partition.words[i]) for i in rare}) == 1
+
+
+def test_a_swap_gains_what_was_estimated() -> None:
+    lines, _ = synthetic_text(12, 10, 800)
+    task = make_task(counts_of(lines), ClusterOptions(classes=10, shape="joint"))
+    numbers = class_numbers(task, 10)
+    state, _ = start_state(task, MaximumLikelihood(), numbers, SearchOptions(start="random"))
+    # With the contexts' classes held still, the estimate for the words is exact.
+    proposals = (propose(state)[0], Proposal([], np.zeros(0, np.int32)))
+    assert proposals[0].swaps
+    for most in (1, 2, 3):
+        after = state_from_maps(task, state.criterion, swapped(state, proposals, most), numbers)
+        gain = sum(swap.gain for swap in proposals[0].swaps[:most])
+        assert after.value() - state.value() == pytest.approx(gain)
 
 
 @pytest.mark.parametrize("shape", ["tied", "joint"])

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from classgram.errors import InputError
-from classgram.kernels.exchange import run_rounds
-from classgram.kernels.proposals import APPLY, PROPOSE, Rule, Scratch
+from classgram.kernels.exchange import apply_proposals
+from classgram.kernels.proposals import Rule, Scratch, propose_classes
 from classgram.state import Side, State
 
 Elements = npt.NDArray[np.int32]
@@ -23,8 +23,8 @@ LEAST_SHARE = 32
 class Engine(Protocol):
     """What a search asks of an engine."""
 
-    def rounds(self, state: State, side: int, elements: Elements, rule: Rule) -> int:
-        """Propose and apply rounds of ``rule.step`` elements; give how many elements moved."""
+    def sweep(self, state: State, side: int, elements: Elements, batch: int, rule: Rule) -> int:
+        """Propose and apply rounds of ``batch`` elements; give how many elements moved."""
         ...
 
     def close(self) -> None:
@@ -61,21 +61,18 @@ class LocalEngine:
         self._scratch.clear()
         self._state = None
 
-    def rounds(self, state: State, side: int, elements: Elements, rule: Rule) -> int:
-        """Propose and apply rounds of ``rule.step`` elements; give how many elements moved."""
+    def sweep(self, state: State, side: int, elements: Elements, batch: int, rule: Rule) -> int:
+        """Propose and apply rounds of ``batch`` elements; give how many elements moved."""
         scratch = self._scratch_for(state, side)
-        problem, mirror = state.sides[side].problem, state.sides[side].mirror
-        batch = rule.step
-        proposals = np.zeros(max(min(batch, elements.size), 1), np.int32)
+        part = state.sides[side]
+        proposals = np.zeros(max(min(batch, elements.size), 1), np.int64)
         criterion = (state.terms, state.ready)
-        if self._pool is None or batch < 2 * LEAST_SHARE:
-            return int(run_rounds(problem, mirror, criterion, scratch[0], elements, proposals, rule))
+        slots = scratch[0].slots
         moved = 0
-        applying = rule._replace(step=APPLY)
         for first in range(0, elements.size, batch):
-            part = elements[first : first + batch]
-            self._propose(state, state.sides[side], scratch, part, (proposals, rule))
-            moved += run_rounds(problem, mirror, criterion, scratch[0], part, proposals, applying)
+            chosen = elements[first : first + batch]
+            self._propose(state, part, scratch, chosen, (proposals, rule))
+            moved += apply_proposals(part.problem, part.mirror, criterion, slots, chosen, proposals, rule)
         return int(moved)
 
     def _propose(
@@ -84,22 +81,24 @@ class LocalEngine:
         side: Side,
         scratch: Sequence[Scratch],
         elements: Elements,
-        into: tuple[Elements, Rule],
+        into: tuple[npt.NDArray[np.int64], Rule],
     ) -> None:
-        """Share a round among the threads."""
-        assert self._pool is not None
+        """Find the best classes of a round, shared among the threads where it is worth it."""
         proposals, rule = into
+        criterion = (state.terms, state.ready)
+        if self._pool is None or elements.size < 2 * LEAST_SHARE:
+            propose_classes(side.problem, criterion, scratch[0], elements, proposals, rule)
+            return
         share = max(-(-elements.size // self.threads), LEAST_SHARE)
         calls = [
             self._pool.submit(
-                run_rounds,
+                propose_classes,
                 side.problem,
-                side.mirror,
-                (state.terms, state.ready),
+                criterion,
                 scratch[number],
                 elements[first : first + share],
                 proposals[first : first + share],
-                rule._replace(step=PROPOSE),
+                rule,
             )
             for number, first in enumerate(range(0, elements.size, share))
         ]

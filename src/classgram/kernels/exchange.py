@@ -5,19 +5,16 @@ from numpy.typing import NDArray
 
 from classgram.kernels import inlined, kernel_part, lean_kernel
 from classgram.kernels.class_table import ClassTable, renew_differences
-from classgram.kernels.criterion import SHORT_COUNTS, Ready, Terms, approximate_difference
+from classgram.kernels.criterion import SHORT_COUNTS, Ready, Terms
 from classgram.kernels.proposals import (
-    APPLY,
     KINDS,
     ONCE,
-    PROPOSE,
     SEEN,
     Classes,
     Problem,
     Profile,
     Rule,
-    Scratch,
-    best_class,
+    Slots,
     build_profile,
     clear_weights,
     gain_of,
@@ -77,23 +74,16 @@ def change_class(
 
 
 @kernel_part
-def change_totals(
-    problem: Problem, shift: float, scratch: Scratch, element: int, place: tuple[int, int]
-) -> None:
-    """Add the element's count to a class's, and renew what depends on it."""
+def change_totals(problem: Problem, element: int, place: tuple[int, int]) -> None:
+    """Add the element's count to a class's, or take it away."""
     column, sign = place
     totals, numbers = problem.table.totals, problem.numbers
-    term = np.float32(0)
     for side in range(totals.shape[0]):
         before = totals[side, column]
         after = before + sign * problem.sizes[element, side]
         totals[side, column] = after
         problem.table.single_totals[side, column] = np.float32(after)
         numbers[KINDS + problem.side + side] += np.int64(after > 0) - np.int64(before > 0)
-        current = scratch.total_sizes[side]
-        if current > 0:
-            term -= approximate_difference(np.float32(after), np.float32(current), np.float32(shift))
-    scratch.total_row[column] = term
 
 
 @inlined
@@ -101,7 +91,7 @@ def move_if_better(
     problem: Problem,
     mirror: ClassTable,
     criterion: tuple[Terms, Ready],
-    scratch: Scratch,
+    slots: Slots,
     rule: Rule,
     proposal: tuple[int, int],
 ) -> bool:
@@ -115,7 +105,7 @@ def move_if_better(
         and may_join(totals, sizes, target, terms.discount)
     ):
         return False
-    profile = build_profile(problem.events, scratch.slots, element, own_class, problem.tied)
+    profile = build_profile(problem.events, slots, element, own_class, problem.tied)
     own = value_in_own(problem.table.cells, terms.pair_values, terms.pair_shift, profile)
     parts = Classes(problem.table.cells, totals, problem.numbers, problem.side)
     gain = gain_of(parts, terms, profile, sizes, own, target)
@@ -125,9 +115,10 @@ def move_if_better(
         gain += scale * (rule.noise[offset + target] - rule.noise[offset + own_class])
     better = gain > rule.threshold
     if better:
-        for place in ((own_class, -1), (target, 1)):
+        for sign in (-1, 1):
+            place = (own_class if sign < 0 else target, sign)
             change_class(problem.table, mirror, criterion, problem.numbers, profile, place)
-            change_totals(problem, terms.total_shift, scratch, element, place)
+            change_totals(problem, element, place)
         classes[element] = target
         if problem.tied > 0:
             problem.events.partner_classes[element + classes.size] = target + problem.tied
@@ -136,34 +127,18 @@ def move_if_better(
 
 
 @lean_kernel
-def run_rounds(
+def apply_proposals(
     problem: Problem,
     mirror: ClassTable,
     criterion: tuple[Terms, Ready],
-    scratch: Scratch,
+    slots: Slots,
     elements: IntArray,
-    proposals: IntArray,
+    proposals: LongArray,
     rule: Rule,
 ) -> int:
-    """Propose classes and move elements in rounds, or do one half of a round; give the moves.
-
-    One kernel for all three, because compiling it takes longer than most searches.
-    """
-    terms, ready = criterion
+    """Move the elements of a round to the classes proposed where that still gains; give the moves."""
     moved = 0
-    for side in range(scratch.total_sizes.size):
-        scratch.total_sizes[side] = -1
-    step = rule.step if rule.step > 0 else elements.size
-    first = 0
-    while first < elements.size:
-        last = min(first + step, elements.size)
-        if rule.step != APPLY:
-            for i in range(first, last):
-                proposals[i - first] = best_class(problem, terms, ready, scratch, rule, elements[i])
-        if rule.step != PROPOSE:
-            for i in range(first, last):
-                proposal = (elements[i], proposals[i - first])
-                if move_if_better(problem, mirror, criterion, scratch, rule, proposal):
-                    moved += 1
-        first = last
+    for i in range(elements.size):
+        if move_if_better(problem, mirror, criterion, slots, rule, (elements[i], proposals[i])):
+            moved += 1
     return moved

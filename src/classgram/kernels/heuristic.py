@@ -198,7 +198,7 @@ def run_heuristic(
         own = problem.classes[elements[i]]
         target = best_target(problem, terms, scratch, candidates, rule, elements[i])
         proposal = (elements[i], target)
-        if move_if_better(problem, mirror, criterion, scratch, rule, proposal):
+        if move_if_better(problem, mirror, criterion, scratch.slots, rule, proposal):
             moved += 1
             candidates.moves[0] += 1
             if problem.tied > 0:

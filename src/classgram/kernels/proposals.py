@@ -1,4 +1,4 @@
-"""Propose: the best class of an element against a table that stands still.
+"""Propose: the best class of each element against a table that stands still.
 
 The element stays where it is; its share in its own class's column (and, for tied classes, in its
 own class's rows) is taken out of the arithmetic instead of out of the table. Sixteen-bit
@@ -33,9 +33,6 @@ ONCE, SEEN, KINDS = 0, 1, 2
 
 FLUSH = 120
 """Rows after which the packed counters are unpacked, long before they could overflow."""
-
-PROPOSE, APPLY = 0, -1
-"""Halves of a round (see Rule)."""
 
 ROUNDING = 1e-13
 """Gains that differ by less than this share of an element's terms are equal."""
@@ -96,10 +93,8 @@ class Scratch(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """How a round goes: what it does, and when an element moves."""
+    """When an element moves."""
 
-    step: int
-    """Elements in a round; or PROPOSE, or APPLY, for one half of a round alone."""
     threshold: float
     """What a move must gain."""
     temperature: float
@@ -698,3 +693,20 @@ def best_class(
     clear_weights(profile)
     problem.slacks[element] = mine - top if mine > top else 0.0
     return best  # type: ignore[no-any-return]
+
+
+@lean_kernel
+def propose_classes(
+    problem: Problem,
+    criterion: tuple[Terms, Ready],
+    scratch: Scratch,
+    elements: IntArray,
+    proposals: LongArray,
+    rule: Rule,
+) -> None:
+    """Write the best class of each element beside it; the table stands still."""
+    terms, ready = criterion
+    for side in range(scratch.total_sizes.size):
+        scratch.total_sizes[side] = -1
+    for i in range(elements.size):
+        proposals[i] = best_class(problem, terms, ready, scratch, rule, elements[i])
