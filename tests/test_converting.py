@@ -17,7 +17,7 @@ from classgram.ngrams import count_ngrams
 from classgram.options import ClusterOptions, CountOptions, RunOptions
 from classgram.partition import Partition
 from classgram.text import read_text
-from tests.command import Command, in_process
+from tests.command import Command, in_process, in_shell
 from tests.reference_clustering import criterion_terms
 from tests.test_class_files import groups
 from tests.test_clustering import synthetic_text
@@ -113,6 +113,13 @@ def test_words_of_the_file_alone_are_kept(made: Path, tmp_path: Path, command: C
     assert head == "5 2"
     assert len(rows) == 5
     assert all(math.isfinite(float(value)) for row in rows for value in row.split()[1:])
+
+
+def test_standard_input_and_output(made: Path) -> None:
+    listed = made / "classes" / "classes.tsv"
+    result = in_shell(f"cat {listed} | $CLASSGRAM convert - - --to clustercat --quiet")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines() == [line.rpartition("\t")[0] for line in listed.read_text().splitlines()]
 
 
 def test_depth_and_number_of_classes(made: Path, tmp_path: Path, command: Command) -> None:
@@ -236,6 +243,8 @@ def test_judge_takes_joint_classes_and_counts(made: Path, tmp_path: Path, comman
         (["convert", "missing.tsv", "x.cls"], "missing.tsv: no such file"),
         (["convert", "text.txt", "x.cls"], "expected"),
         (["convert", "classes", "nowhere/x.cls"], "no folder"),
+        (["convert", "classes", "x.txt"], "--to"),
+        (["convert", "classes", "--nonsense"], "--nonsense"),
         (["convert", "classes", "x.cls", "--text", "missing.txt"], "missing.txt"),
         (["convert", "classes", "x.cls", "--to", "nonsense"], "nonsense"),
         (["judge", "classes", "--text", "missing.txt"], "missing.txt"),

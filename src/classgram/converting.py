@@ -59,12 +59,12 @@ def convert_classes(
     """Read classes in any format and write them in another; give the format written.
 
     ``formats`` are those of source and target, None where they are to be guessed. ``count_text``
-    counts the text that supplies what the source lacks. A target whose name says nothing is a
-    folder, as ``cluster`` writes them.
+    counts the text that supplies what the source lacks. A target without an ending is a folder, as
+    ``cluster`` writes them.
     """
     options = options or ConvertOptions()
     source, target = Path(source), Path(target)
-    form = formats[1] or format_of_name(target) or ("folder" if str(target) != "-" else "tsv")
+    form = formats[1] or target_format(target)
     check_target(target, form)
     order = options.order if options.arpa is not None else 2
     known = reduced(open_source(source, formats[0], count_text, order), options)
@@ -78,6 +78,14 @@ def convert_classes(
         listed = path_list(known) if form == "paths" else known.listed
         write_bytes(target, format_lines(listed, form, note))
     return form
+
+
+def target_format(target: Path) -> ClassFormat:
+    """The format that a target's name says; a name without an ending is a folder's."""
+    form: ClassFormat | None = "tsv" if str(target) == "-" else format_of_name(target)
+    if form is None and target.suffix and not target.is_dir():
+        raise InputError(f"{target}: its name says no format; name one with --to, also --to folder")
+    return form or "folder"
 
 
 def check_target(target: Path, form: ClassFormat) -> None:

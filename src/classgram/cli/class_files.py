@@ -15,6 +15,7 @@ from classgram.cli.app import (
     message,
     print_json,
     print_table,
+    refuse_options,
 )
 from classgram.errors import InputError
 from classgram.options import (
@@ -31,14 +32,17 @@ if TYPE_CHECKING:
     from classgram.ngrams import NgramCounts
     from classgram.vocabulary import Vocabulary
 
+Hyphen = Parameter(allow_leading_hyphen=True, validator=refuse_options)
+"""Lets a name be -, for standard input or output."""
+
 From = Parameter(name="--from")
 To = Parameter(name="--to")
 
 
 @app.command
 def convert(
-    source: Path,
-    target: Path,
+    source: Annotated[Path, Hyphen],
+    target: Annotated[Path, Hyphen],
     *,
     source_format: Annotated[ClassFormat | None, From] = None,
     target_format: Annotated[ClassFormat | None, To] = None,
@@ -55,7 +59,7 @@ def convert(
     source
         A class file of any format (.gz .bz2 .xz .zst are unpacked), a folder made by cluster, or -.
     target
-        The file to write (.gz is packed), - for standard output; a name without a known ending is a folder.
+        The file to write (.gz is packed), - for standard output; a name without an ending is a folder.
     source_format
         The format of the source, where the guess from its content and name is wrong.
     target_format
