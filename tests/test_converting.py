@@ -245,6 +245,7 @@ def test_judge_takes_joint_classes_and_counts(made: Path, tmp_path: Path, comman
         (["convert", "classes", "nowhere/x.cls"], "no folder"),
         (["convert", "classes", "x.txt"], "--to"),
         (["convert", "classes", "--nonsense"], "--nonsense"),
+        (["convert", "classes", "x.tsv", "--arpa", "x.arpa", "--text", "text.txt"], "OUT.classes"),
         (["convert", "classes", "x.cls", "--text", "missing.txt"], "missing.txt"),
         (["convert", "classes", "x.cls", "--to", "nonsense"], "nonsense"),
         (["judge", "classes", "--text", "missing.txt"], "missing.txt"),

@@ -66,6 +66,8 @@ def convert_classes(
     source, target = Path(source), Path(target)
     form = formats[1] or target_format(target)
     check_target(target, form)
+    if options.arpa is not None and form != "srilm":
+        raise InputError(f"{target}: --arpa goes with a classes file of SRILM; name OUT.classes")
     order = options.order if options.arpa is not None else 2
     known = reduced(open_source(source, formats[0], count_text, order), options)
     if options.arpa is not None:
