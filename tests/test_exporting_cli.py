@@ -116,7 +116,7 @@ def test_transducers(command: Command, folder: Path, tmp_path: Path) -> None:
     [
         (("m.txt",), "must end in .arpa"),
         (("m.arpa", "--order", "1"), "--order 1"),
-        (("m.arpa", "--order", "9"), "up to order"),
+        (("m.arpa", "--order", "9"), "the model has order"),
         (("m.arpa", "--grow", "-5"), "--grow -5"),
         (("m.arpa", "--prune", "-5"), "pruning to -5"),
         (("m.arpa", "--prune", "10"), "words alone"),

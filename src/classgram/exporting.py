@@ -68,7 +68,7 @@ def export_backoff(
     order = options.order or exported_order(model, counts)
     longest = max(model.order, exported_order(model, counts))
     if order > longest:
-        raise InputError(f"--order {order}: the model's n-grams reach up to order {longest}")
+        raise InputError(f"--order {order}: the model has order {longest}; ask for that or less")
     exact = isinstance(model, NgramModel) and counts is None and order == model.order and not options.grow
     if exact and cast(NgramModel, model).trie.sizes[1]:
         made, grown = cast(NgramModel, model).trie.without_empty_orders(), 0
