@@ -14,9 +14,17 @@ from classgram.__main__ import load_commands
 from classgram.cli.app import run
 from classgram.evaluation import evaluate_sentences
 from classgram.ngrams import count_sentences
-from classgram.options import CountOptions, ModelOptions
+from classgram.options import CountOptions, ModelOptions, SearchOptions
 from classgram.reproduction import plots
-from classgram.reproduction.cells import Cell, Clustering, Mixture, WordModel, cell_key, load_result
+from classgram.reproduction.cells import (
+    Cell,
+    Clustering,
+    Mixture,
+    WordModel,
+    cell_key,
+    chosen_settings,
+    load_result,
+)
 from classgram.reproduction.experiments import EXPERIMENTS
 from classgram.reproduction.plan import SMALL, Plan, TrainingSet, leaving_one_out
 from classgram.reproduction.samples import Facts, Sample, load_prepared
@@ -282,3 +290,14 @@ def test_a_cells_key_depends_on_all_of_its_settings() -> None:
     keys = [cell_key(cell, text) for cell in cells for text in ("one", "two")]
     assert len(set(keys)) == len(keys)
     assert cell_key(cells[0], "one") == keys[0]
+
+
+def test_options_at_their_defaults_are_no_part_of_a_key() -> None:
+    cell = Clustering(Sample("strip", None), leaving_one_out("joint", 5, 6), SearchOptions(seed=3))
+    assert chosen_settings(cell) == {
+        "sample": ("strip", None),
+        "classes": {
+            "classes": 5, "context_classes": 6, "criterion": "loo", "shape": "joint", "move_min_count": 5,
+        },
+        "search": {"seed": 3},
+    }  # fmt: skip

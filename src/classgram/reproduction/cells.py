@@ -2,7 +2,7 @@
 
 import json
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +80,24 @@ Cell = Clustering | WordModel | Mixture
 
 def cell_key(cell: Cell, text: str) -> str:
     """The name of a cell's result: a digest of everything that the result depends on."""
-    settings = {"kind": type(cell).__name__, "version": VERSION, "text": text, **asdict(cell)}
+    settings = {"kind": type(cell).__name__, "version": VERSION, "text": text, **chosen_settings(cell)}
     return checksum(json.dumps(settings, sort_keys=True).encode())
+
+
+def chosen_settings(options: object) -> dict[str, Any]:
+    """The fields of a dataclass, and of those in it, that are not at their defaults.
+
+    So an option that is new in classgram, and left alone, does not make earlier results useless.
+    """
+    assert is_dataclass(options)
+    chosen = {}
+    for field in fields(options):
+        value = getattr(options, field.name)
+        if is_dataclass(value):
+            chosen[field.name] = chosen_settings(value)
+        elif value != field.default:
+            chosen[field.name] = value
+    return chosen
 
 
 def shares_counts(cell: Cell) -> bool:
