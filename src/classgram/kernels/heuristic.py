@@ -10,16 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classgram.kernels import inlined, kernel_part, lean_kernel
-from classgram.kernels.class_table import ClassTable
+from classgram.kernels.class_table import ClassTable, cell
 from classgram.kernels.criterion import Ready, Terms
-from classgram.kernels.exchange import move_if_better
-from classgram.kernels.proposals import (
-    ROUNDING,
-    Classes,
-    Problem,
-    Profile,
-    Rule,
-    Scratch,
+from classgram.kernels.exact_values import (
     build_profile,
     clear_weights,
     gain_of,
@@ -27,6 +20,8 @@ from classgram.kernels.proposals import (
     may_leave,
     value_in_own,
 )
+from classgram.kernels.exchange import move_if_better
+from classgram.kernels.problem import ROUNDING, Classes, Problem, Profile, Rule, Scratch
 
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
@@ -83,18 +78,18 @@ def renew_list(table: ClassTable, tied: int, candidates: Candidates, number: int
     """Make the lists of one class anew; equal counts by larger class, then lower number."""
     cells, totals = table.cells, candidates.opposite_totals
     parts = candidates.lists.shape[1]
-    size = tied if tied > 0 else cells.shape[0]
+    size = tied if tied > 0 else candidates.marks.size
     for part in range(parts):
         ranked = candidates.lists[number, part]
         length = 0
         for g in range(size):
             if tied == 0:
-                count = cells[g, number]
+                count = cell(cells, g, number)
             elif part == 0:
                 # N(g, number) stands in the class's own row: no jumps through memory.
-                count = cells[number + tied, g]
+                count = cell(cells, number + tied, g)
             else:
-                count = cells[number, g]
+                count = cell(cells, number, g)
             if count > 0:
                 key = g + part * tied
                 length = insert_ranked(ranked, counts, length, (key, count, totals[key]))
