@@ -60,14 +60,12 @@ def by_form(dense: Callable[..., R], sparse: Callable[..., R]) -> Callable[..., 
     def chosen(*arguments: Any) -> R:
         return (sparse if is_sparse(arguments[0]) else dense)(*arguments)
 
-    @overload(chosen)
+    # The parts name their arguments, so the signatures are not compared.
+    @overload(chosen, strict=False, jit_options={"_nrt": False, "error_model": "numpy"})
     def choose(*arguments: Any) -> Callable[..., R]:
         part = sparse if is_sparse_type(arguments[0]) else dense
-
-        def call(*arguments: Any) -> R:
-            return part(*arguments)
-
-        return call
+        plain: Callable[..., R] = part.py_func  # type: ignore[attr-defined]
+        return plain
 
     return chosen
 
