@@ -1,9 +1,11 @@
 """Exchange clustering against naive twins: gains, choices, optima, both criteria, all shapes."""
 
 import random
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -20,10 +22,11 @@ from classgram.kernels.proposals import propose_classes
 from classgram.ngrams import NgramCounts, count_ngrams
 from classgram.options import ClusterOptions, CountOptions, RunOptions, SearchOptions
 from classgram.partition import Partition
+from classgram.regrouping import Proposal, propose, swapped
 from classgram.search import default_batch
 from classgram.state import State
 from classgram.tables import dense_cells
-from classgram.task import Task, class_numbers, make_task, start_state
+from classgram.task import Task, class_numbers, make_task, start_state, state_from_maps
 from classgram.text import text_from_strings
 from tests import reference_clustering as naive
 
@@ -48,6 +51,7 @@ class Case:
     task: Task
     state: State
     pairs: dict[tuple[int, int], int]
+    sparse: bool
 
     def maps(self) -> tuple[list[int], list[int]]:
         """The classes of contexts and of words, plain."""
@@ -66,19 +70,26 @@ class Case:
         return sum(terms), sum(map(abs, terms))
 
 
-def make_case(lines: list[str], options: ClusterOptions, seed: int) -> Case:
+def tables_are(sparse: bool) -> AbstractContextManager[object]:
+    """Tables of classes that are apart have this form, whatever their size."""
+    return patch("classgram.task.prefers_sparse", return_value=sparse)
+
+
+def make_case(lines: list[str], options: ClusterOptions, seed: int, sparse: bool = False) -> Case:
     task = make_task(counts_of(lines, options.order), options)
     assert isinstance(options.classes, int)
     classes = min(options.classes, *task.elements)
     numbers = class_numbers(task, classes)
-    state, _ = start_state(task, choose_criterion(options), numbers, SearchOptions(start="random", seed=seed))
+    start = SearchOptions(start="random", seed=seed)
+    with tables_are(sparse):
+        state, _ = start_state(task, choose_criterion(options), numbers, start)
     rows = task.events.by_row
     pairs = {
         (context, int(rows.columns[entry])): int(rows.counts[entry])
         for context in range(task.events.rows)
         for entry in range(rows.starts[context], rows.starts[context + 1])
     }
-    return Case(task, state, pairs)
+    return Case(task, state, pairs, sparse)
 
 
 shapes = st.sampled_from(
@@ -98,7 +109,7 @@ def cases(draw: st.DrawFn) -> Case:
         contexts=draw(st.sampled_from([None, 0, 3])),
         move_min_count=1,
     )
-    case = make_case(draw(small_texts()), options, draw(st.integers(0, 99)))
+    case = make_case(draw(small_texts()), options, draw(st.integers(0, 99)), draw(st.booleans()))
     if options.criterion == "loo":
         # A start that merging could not mend has no value to compare with.
         contexts, words = case.maps()
@@ -144,12 +155,9 @@ def test_converged_means_no_single_move_is_better(case: Case, batch: int) -> Non
     task = case.task
     options = task.options
     classes = case.state.numberings[-1].candidates
-    result = exchange(
-        task.counts,
-        replace(options, classes=classes),
-        SearchOptions(start="random", seed=3, batch=batch),
-        ONE_THREAD,
-    )
+    search = SearchOptions(start="random", seed=3, batch=batch)
+    with tables_are(case.sparse):
+        result = exchange(task.counts, replace(options, classes=classes), search, ONE_THREAD)
     assert result.converged
     values = [sweep.F for sweep in result.sweeps]
     assert all(later >= earlier - 1e-9 * abs(earlier) for earlier, later in pairwise(values))
@@ -217,25 +225,55 @@ def synthetic_text(classes: int, words: int, lines: int) -> tuple[list[str], dic
 
 
 @pytest.mark.parametrize("criterion", ["ml", "loo"])
-def test_known_classes_are_found_again(criterion: str) -> None:
-    lines, truth = synthetic_text(8, 12, 4000)
-    counts = counts_of(lines)
-    result = exchange(
-        counts,
-        ClusterOptions(classes=8, criterion=criterion),  # type: ignore[arg-type]
-        SearchOptions(start="round-robin"),
-        ONE_THREAD,
-    )
+@pytest.mark.parametrize("size", [(3, 6, 600), (8, 12, 4000), (30, 10, 6000), (60, 8, 12000)])
+def test_known_classes_are_found_again(criterion: str, size: tuple[int, int, int]) -> None:
+    lines, truth = synthetic_text(*size)
+    options = ClusterOptions(classes=size[0], criterion=criterion)  # type: ignore[arg-type]
+    result = exchange(counts_of(lines), options, SearchOptions(), ONE_THREAD)
     words = list(truth)
     found = [result.partition.class_of(word) for word in words]
     assert naive.adjusted_rand(found, [truth[word] for word in words]) > 0.98
+    assert result.converged
 
 
-def test_auto_finds_about_the_right_number() -> None:
-    lines, _ = synthetic_text(16, 12, 4000)
+@pytest.mark.parametrize("classes", [3, 16, 45])
+def test_auto_finds_the_right_number(classes: int) -> None:
+    lines, _ = synthetic_text(classes, 12, 6000)
     result = exchange(counts_of(lines), ClusterOptions(), SearchOptions(), ONE_THREAD)
-    assert 12 <= result.partition.numbers[-1] <= 32
-    assert len(result.curve) >= 3
+    assert result.partition.numbers[-1] == pytest.approx(classes, rel=0.05)
+    tried = dict(result.curve)
+    assert max(tried.values()) - tried[result.partition.numbers[-1]] < 0.005 * np.log(2) * result.tokens
+
+
+@pytest.mark.parametrize("shape", ["tied", "joint", "predictive"])
+@pytest.mark.parametrize("criterion", ["ml", "loo"])
+def test_regrouping_only_ever_raises_the_criterion(shape: str, criterion: str) -> None:
+    lines, _ = synthetic_text(20, 10, 1500)
+    options = ClusterOptions(classes=12, shape=shape, criterion=criterion, move_min_count=80)  # type: ignore[arg-type]
+    counts = counts_of(lines)
+    plain = exchange(counts, options, SearchOptions(regroup=False), ONE_THREAD)
+    result = exchange(counts, options, SearchOptions(), ONE_THREAD)
+    assert result.F >= plain.F
+    values = [sweep.F for sweep in result.sweeps]
+    assert values == sorted(values)
+    rare = [i for i in range(3, len(counts.vocabulary)) if counts.levels[0].counts[i] < 80]
+    assert rare
+    # They started together in the last class, and may not be moved.
+    assert len({int(result.partition.words[i]) for i in rare}) == 1
+
+
+def test_a_swap_gains_what_was_estimated() -> None:
+    lines, _ = synthetic_text(12, 10, 800)
+    task = make_task(counts_of(lines), ClusterOptions(classes=10, shape="joint"))
+    numbers = class_numbers(task, 10)
+    state, _ = start_state(task, MaximumLikelihood(), numbers, SearchOptions(start="random"))
+    # With the contexts' classes held still, the estimate for the words is exact.
+    proposals = (propose(state)[0], Proposal([], np.zeros(0, np.int32)))
+    assert proposals[0].swaps
+    for most in (1, 2, 3):
+        after = state_from_maps(task, state.criterion, swapped(state, proposals, most), numbers)
+        gain = sum(swap.gain for swap in proposals[0].swaps[:most])
+        assert after.value() - state.value() == pytest.approx(gain)
 
 
 @pytest.mark.parametrize("shape", ["tied", "joint"])

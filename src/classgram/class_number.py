@@ -1,7 +1,7 @@
-"""How many classes? The number that leaving-one-out likes best, found by growing it."""
+"""How many classes? As many as leaving-one-out has a use for, found by growing their number."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,57 +12,96 @@ from classgram.progress import Report
 from classgram.state import ClassMap, Counts, Numbering, State, falling_order
 from classgram.task import Task, class_numbers, start_state, state_from_maps
 
-FIRST = 8
+FIRST = 2
 """The number of classes to begin with."""
 
-SWEEPS = 2
-"""Sweeps at each number; enough to tell the numbers apart."""
+SMALL = 16
+"""Up to this, numbers are doubled in any case."""
 
-SMALLEST_RISE = 0.002
-"""Doubling ends where it raises F by less than this share: the curve is flat, the classes tiny."""
+WORTHWHILE = 0.1
+"""Bits a word that doubling a large number must gain for it to be doubled again."""
 
-REFINEMENTS = (0.75, 1.5)
-"""Numbers beside the best power that are tried too."""
+LARGE = 256
+"""Up to this, numbers are doubled as long as anything is gained."""
+
+EQUAL = 0.005
+"""Bits a word below which two numbers are equally good: the smaller one is taken then."""
+
+CLOSE = 1.02
+"""Numbers nearer to each other than by this factor are not told apart."""
 
 Curve = tuple[tuple[int, float], ...]
-Climb = Callable[[Task, State, int], State]
+Climb = Callable[[Task, State], State]
+
+
+@dataclass
+class Growth:
+    """Numbers of classes tried so far, with the classes found and their criterion."""
+
+    task: Task
+    climb: Climb
+    report: Report
+    states: dict[int, State] = field(default_factory=dict)
+    values: dict[int, float] = field(default_factory=dict)
+
+    def begin(self, number: int) -> None:
+        """Find the first classes."""
+        options = self.task.options
+        criterion = LeavingOneOut(0.75 if options.discount == "estimate" else options.discount)
+        state, _ = start_state(self.task, criterion, class_numbers(self.task, number), SearchOptions())
+        self._keep(number, state)
+
+    def attempt(self, number: int) -> None:
+        """Find classes of another number, starting from those of the next smaller one."""
+        base = max(known for known in self.states if known < number)
+        self._keep(number, grown_state(self.task, self.states[base], number))
+
+    def _keep(self, number: int, state: State) -> None:
+        found = self.climb(self.task, state)
+        self.states[number], self.values[number] = found, found.value()
+        self.report(0, f"{number} classes: leaving-one-out {self.values[number]:,.0f}")
+
+    def bits(self, number: int, other: int) -> float:
+        """Give how many bits a word one number is better than another."""
+        events = self.task.events.total
+        return (self.values[number] - self.values[other]) / events / float(np.log(2))
 
 
 def choose_class_number(task: Task, climb: Climb, report: Report) -> tuple[int, Curve]:
-    """Give the number of classes with the highest leaving-one-out criterion, and all that were tried.
+    """Give the number of classes that leaving-one-out likes best, and all that were tried.
 
-    Each number starts from the classes of a smaller one, whose most frequent words get classes of
-    their own: doubling until F hardly rises or falls, then numbers around the best.
+    The number is doubled while that gains enough. Where the text has no use for more classes the
+    criterion stays as it is or falls: the smallest number that is as good as the best is then looked
+    for between the numbers tried. Each number starts from the classes of a smaller one.
     """
     judged = judging_task(task)
     most = judged.elements[-1]
     if not (judged.sizes[-1][judged.free[-1]] >= 2).any():
         return 1, ((1, 0.0),)
-    criterion = LeavingOneOut(0.75 if task.options.discount == "estimate" else task.options.discount)
-    number = min(FIRST, most)
-    state, _ = start_state(judged, criterion, class_numbers(judged, number), SearchOptions())
-    states = {number: climb(judged, state, SWEEPS)}
-    values = {number: state.value()}
+    growth = Growth(judged, climb, report)
+    number, gain = min(FIRST, most), np.inf
+    growth.begin(number)
+    while number < most and (number < SMALL or gain > (WORTHWHILE if number > LARGE else EQUAL)):
+        before, number = number, min(2 * number, most)
+        growth.attempt(number)
+        gain = growth.bits(number, before)
+    good = smallest_good(growth) if gain <= EQUAL else number
+    return good, tuple(sorted(growth.values.items()))
 
-    def attempt(wanted: int) -> None:
-        base = max(known for known in states if known < wanted)
-        states[wanted] = climb(judged, grown_state(judged, states[base], wanted), SWEEPS)
-        values[wanted] = states[wanted].value()
-        report(0, f"{wanted} classes: leaving-one-out {values[wanted]:,.0f}")
 
-    rise = np.inf
-    while number < most and rise > SMALLEST_RISE * abs(values[number]):
-        before = values[number]
-        number = min(2 * number, most)
-        attempt(number)
-        rise = values[number] - before
-    best = max(values, key=values.__getitem__)
-    for factor in REFINEMENTS:
-        wanted = min(int(best * factor), most)
-        if wanted not in values and wanted > min(states):
-            attempt(wanted)
-    best = max(values, key=values.__getitem__)
-    return best, tuple(sorted(values.items()))
+def smallest_good(growth: Growth) -> int:
+    """Give the smallest number that is as good as the best, trying some between those tried."""
+    best = max(growth.values, key=growth.values.__getitem__)
+    good = min(known for known in growth.values if growth.bits(best, known) < EQUAL)
+    poor = max((known for known in growth.values if known < good), default=good - 1)
+    while good > CLOSE * poor and good - poor > 1:
+        middle = (poor + good) // 2
+        growth.attempt(middle)
+        if growth.bits(best, middle) < EQUAL:
+            good = middle
+        else:
+            poor = middle
+    return good
 
 
 def judging_task(task: Task) -> Task:

@@ -11,6 +11,7 @@ import numpy as np
 from classgram.candidates import make_candidates, selects_all
 from classgram.checkpoint import Checkpoints, check_maps, search_identity
 from classgram.class_number import choose_class_number
+from classgram.compiling import await_kernels, compile_ahead
 from classgram.criteria import Criterion, LeavingOneOut, choose_criterion
 from classgram.engine import Engine, LocalEngine
 from classgram.errors import InputError
@@ -19,9 +20,13 @@ from classgram.options import ClusterOptions, RunOptions, SearchOptions
 from classgram.partition import Partition
 from classgram.placement import place_uncounted
 from classgram.progress import Report, silent
+from classgram.regrouping import MOST_CLASSES
 from classgram.search import ANNEALING_SWEEPS, Search, Sweep, default_batch, gumbel_noise
 from classgram.state import State
 from classgram.task import Task, class_numbers, make_task, start_state, state_from_maps
+
+CLIMBING_SWEEPS = 5
+"""Sweeps that tell large numbers of classes apart."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,9 @@ def exchange(
     """
     options, search, run = options or ClusterOptions(), search or SearchOptions(), run or RunOptions()
     check_search(search, run)
+    compile_ahead()
     task = make_task(counts, options)
+    await_kernels()
     deadline = None if run.time_limit is None else time.monotonic() + run.time_limit
     with LocalEngine(run.threads) as engine:
         curve: tuple[tuple[int, float], ...] = ()
@@ -165,14 +172,19 @@ def prepare(
     return search, notes
 
 
-def climber(engine: Engine, deadline: float | None) -> Callable[[Task, State, int], State]:
-    """Give a function that improves a state by some sweeps, for the choice of the class number."""
+def climber(engine: Engine, deadline: float | None) -> Callable[[Task, State], State]:
+    """Give a function that improves a state, for the choice of the class number.
 
-    def climb(task: Task, state: State, sweeps: int) -> State:
+    Few classes are cheap enough to be searched to the end; of many, some sweeps tell enough.
+    """
+
+    def climb(task: Task, state: State) -> State:
+        few = max(numbering.candidates for numbering in state.numberings) <= MOST_CLASSES
         batch = default_batch(max(side.movable.size for side in state.sides))
-        search = Search(task, SearchOptions(sweeps=sweeps), state, engine, batch, deadline)
+        options = SearchOptions(sweeps=None if few else CLIMBING_SWEEPS)
+        search = Search(task, options, state, engine, batch, deadline)
         search.run()
-        return state
+        return search.state
 
     return climb
 

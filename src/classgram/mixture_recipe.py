@@ -238,7 +238,8 @@ def cluster(counts: NgramCounts, plan: Plan, index: int, options: TrainClassesOp
     # Without annealing only another start makes a second clustering of a size differ from the first.
     again = effort == "low" and any(classes == number for number, _ in plan.clusterings[:index])
     start = "random" if again else SearchOptions().start
-    search = SearchOptions(start=start, seed=seed, sweeps=options.sweeps, effort=effort)
+    # Regrouping leads different starts to the same classes, and a mixture lives on their differences.
+    search = SearchOptions(start=start, seed=seed, sweeps=options.sweeps, effort=effort, regroup=False)
     result = exchange(counts.up_to(2), ClusterOptions(classes=classes), search, RunOptions(threads=1))
     return result.partition.words
 

@@ -40,6 +40,9 @@ ANNEALING_SWEEPS = {"low": 0, "normal": 12, "high": 60}
 HOTTEST = 3.0
 """The first temperature of annealing, in roots of an element's count."""
 
+SHORTEST_PAUSE = 0.5
+"""Seconds between checkpoints at least: many sweeps take less time than writing them down."""
+
 CHUNK_SECONDS = 0.25
 """Kernels return at least this often, so that a limit or Ctrl-C is noticed."""
 
@@ -92,7 +95,7 @@ class Search:
                 if not self.cursor.get("open"):
                     limit = self.options.sweeps
                     if limit is not None and len(self.sweeps) >= limit:
-                        return "sweeps"
+                        raise StopSearch("sweeps")
                     kind = self._next_kind()
                     if kind is None and self._regroup():
                         continue
@@ -101,6 +104,7 @@ class Search:
                     self._open_sweep(kind)
                 self._finish_sweep()
         except StopSearch as reason:
+            self._save_checkpoint()
             return str(reason)
         except KeyboardInterrupt:
             return "interrupted"
@@ -157,7 +161,6 @@ class Search:
         self.state = state
         self._keep_best(value)
         self.sweeps.append(Sweep(len(self.sweeps) + 1, moved, value, seconds, "regrouping"))
-        self._save_checkpoint()
 
     def _better_discount(self) -> bool:
         """Estimate the discount again, and say whether F rises with it."""
@@ -215,7 +218,7 @@ class Search:
         number = len(self.sweeps) + 1
         self.sweeps.append(Sweep(number, cursor["moved"], value, cursor["seconds"], cursor["kind"]))
         self.cursor = {"open": False}
-        self._save_checkpoint()
+        self._save_after(min(SHORTEST_PAUSE, self.checkpoint_every))
 
     def _keep_best(self, value: float) -> None:
         """Remember the best classes so far; only annealing can lose them."""
@@ -282,7 +285,11 @@ class Search:
         self.report(min(done, total), note)
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise StopSearch("time limit")
-        if time.monotonic() - self._saved > self.checkpoint_every:
+        self._save_after(self.checkpoint_every)
+
+    def _save_after(self, seconds: float) -> None:
+        """Save where the last checkpoint is older than this."""
+        if time.monotonic() - self._saved > seconds:
             self._save_checkpoint()
 
     def _bits(self, value: float) -> float:

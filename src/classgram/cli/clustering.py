@@ -61,9 +61,11 @@ def cluster(
         Memory for the sorting of n-grams; beyond it temporary files are used.
     """
     from classgram.clustering import exchange
+    from classgram.compiling import compile_ahead
     from classgram.progress import progress
 
     announce_compilation(show.quiet)
+    compile_ahead()
     with held_output(output):
         made = (VocabularyOptions() != vocabulary) or (TextOptions() != text)
         if len(texts) == 1 and is_counts(texts[0]):

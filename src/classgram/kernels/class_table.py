@@ -60,8 +60,10 @@ def by_form(dense: Callable[..., R], sparse: Callable[..., R]) -> Callable[..., 
     def chosen(*arguments: Any) -> R:
         return (sparse if is_sparse(arguments[0]) else dense)(*arguments)
 
+    options: Any = {"_nrt": False, "error_model": "numpy"}
+
     # The parts name their arguments, so the signatures are not compared.
-    @overload(chosen, strict=False, jit_options={"_nrt": False, "error_model": "numpy"})
+    @overload(chosen, strict=False, jit_options=options)
     def choose(*arguments: Any) -> Callable[..., R]:
         part = sparse if is_sparse_type(arguments[0]) else dense
         plain: Callable[..., R] = part.py_func  # type: ignore[attr-defined]
