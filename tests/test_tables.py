@@ -14,7 +14,7 @@ from classgram.kernels.sparse_cells import SparseCells, add_to_sparse_cell, half
 from classgram.options import ClusterOptions, RunOptions, SearchOptions
 from classgram.tables import (
     CELL_BYTES,
-    DENSE_BYTES,
+    LARGE_BYTES,
     class_sums,
     dense_cells,
     listed_counts,
@@ -84,20 +84,20 @@ def test_sparse_cells_equal_a_plain_dictionary(case: tuple[list[list[int]], list
 
 
 def test_a_pool_that_is_full_is_gathered() -> None:
-    cells = sparse_cells((np.zeros(1, np.int64), np.zeros(1, np.int64)), np.ones(1, np.int32), (ROWS, WIDTH))
-    half = cells.columns.size // 2
-    sides = set()
-    column = 0
-    for step in range(400):
-        row = step % ROWS
-        # One pair wanders through all rows; each keeps its room, and the pool fills up.
-        change_cells(cells, np.array([[(row - 1) % ROWS if step else 0, column, -1, 1]], np.int64))
-        column = step * 7 % WIDTH
-        change_cells(cells, np.array([[row, column, 1, 0]], np.int64))
-        sides.add(bool(cells.used[0] > half))
-        cells.rooms[row] = cells.lengths[row]
-    assert sides == {False, True}
-    assert dense_cells(cells, WIDTH).sum() == 1
+    pairs = 400
+    columns = np.arange(pairs)
+    cells = sparse_cells((np.zeros(pairs, np.int64), columns), np.ones(pairs, np.int32), (3, 416))
+    halves = []
+    for row in (1, 2, 0, 1, 2, 0):
+        # All pairs move to the next row, one after the other: it outgrows its room many times.
+        leaving = np.stack([np.full(pairs, (row - 1) % 3), columns, np.full(pairs, -1), np.ones(pairs)], 1)
+        joining = np.stack([np.full(pairs, row), columns, np.ones(pairs), np.zeros(pairs)], 1)
+        steps = np.stack([leaving, joining], 1).reshape(-1, 4).astype(np.int64)
+        assert change_cells(cells, steps[np.argsort(steps[:, 1] * 7 % pairs, kind="stable")]) == 0
+        halves.append(bool(cells.used[0] > cells.columns.size // 2))
+        assert dense_cells(cells, 416)[row, :pairs].all()
+        assert dense_cells(cells, 416).sum() == pairs
+    assert set(halves) == {False, True}
 
 
 def both_forms(
@@ -170,9 +170,11 @@ def test_both_forms_agree_on_a_larger_text(shape: str, criterion: str) -> None:
     assert_equal_results(*both_forms(lines, options, search, threads=2))
 
 
-def test_large_tables_are_sparse_and_small_ones_dense() -> None:
-    assert prefers_sparse(350_000, 1000, 1)
-    assert not prefers_sparse(7002, 1002, 2)
-    rows = DENSE_BYTES // CELL_BYTES // 1000
-    assert not prefers_sparse(rows, 1000, 1)
-    assert prefers_sparse(rows, 1000, 2)
+def test_large_or_mostly_empty_tables_are_sparse() -> None:
+    assert prefers_sparse(5_000_000, 350_000, 1000, 1)
+    assert not prefers_sparse(5_000_000, 7002, 1002, 2)
+    assert not prefers_sparse(0, 1000, 1000, 2)
+    rows = LARGE_BYTES // CELL_BYTES // 1000
+    assert not prefers_sparse(rows * 1000, rows, 1000, 1)
+    assert prefers_sparse(rows * 1000, rows, 1000, 2)
+    assert prefers_sparse(rows, rows, 1000, 1)

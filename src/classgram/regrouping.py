@@ -18,6 +18,9 @@ from classgram.tables import dense_cells
 MOST_CLASSES = 400
 """Regrouping compares all pairs of classes: with more of them it would cost more than the sweeps."""
 
+MOST_CELLS = 1 << 26
+"""It does so on the whole table with its zeros: larger ones would not fit."""
+
 ROTATIONS = 20
 """Steps of power iteration towards the direction in which the members of a class differ most."""
 
@@ -63,7 +66,8 @@ def propose(state: State) -> tuple[Proposal, ...]:
     for side in state.sides:
         swaps: list[Swap] = []
         leaving = np.zeros(0, np.int32)
-        if side.problem.candidates <= MOST_CLASSES and side.movable.size > 0:
+        count = side.problem.candidates
+        if count <= MOST_CLASSES and side.rows * count <= MOST_CELLS and side.movable.size > 0:
             leaving, gains = best_halves(side, state.criterion.discount > 0)
             swaps = choose_swaps(side, gains)
         proposals.append(Proposal(swaps, leaving))

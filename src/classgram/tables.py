@@ -21,8 +21,14 @@ LANES = 16
 CELL_BYTES = 6 + 2 * LEVELS
 """What a cell of a dense table takes: its count in 32 and in 16 bits, and ready differences."""
 
-DENSE_BYTES = 3 << 30
-"""Dense tables are not made larger than this where a sparse one will do."""
+SMALL_BYTES = 1 << 28
+"""Tables up to this are dense: they are quick, and the kernels for sparse ones need not be compiled."""
+
+LARGE_BYTES = 3 << 30
+"""Tables beyond this are sparse, so that they fit."""
+
+FEW_PAIRS = 0.05
+"""Tables with fewer pairs of elements than this for each cell are sparse, because that is faster."""
 
 Counts = npt.NDArray[np.int64]
 
@@ -32,9 +38,14 @@ def padded(width: int) -> int:
     return -(-width // LANES) * LANES
 
 
-def prefers_sparse(rows: int, columns: int, orientations: int) -> bool:
-    """Say whether a table with so many classes on its sides should be sparse."""
-    return rows * columns * orientations * CELL_BYTES > DENSE_BYTES
+def prefers_sparse(pairs: int, rows: int, columns: int, orientations: int) -> bool:
+    """Say whether a table of so many classes by so many, once or in both orientations, is sparse.
+
+    ``pairs`` is the number of different events: no table has more cells that are not zero.
+    """
+    cells = rows * columns
+    size = orientations * cells * CELL_BYTES
+    return size > LARGE_BYTES or (size > SMALL_BYTES and pairs < FEW_PAIRS * cells)
 
 
 def dense_table(cells: IntArray, totals: Counts, terms: Terms, ready: Ready) -> ClassTable:

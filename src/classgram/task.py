@@ -210,7 +210,8 @@ def state_from_maps(
         check_memory(2 * numbers[0].total, numbers[0].total, TABLE_BYTES)
         return tied_state(task.events, criterion, maps[0], numbers[0], least)
     moving = None if task.options.shape == "predictive" else least
-    sparse = prefers_sparse(numbers[0].total, numbers[1].total, 1 if moving is None else 2)
+    pairs, orientations = task.events.by_row.columns.size, 1 if moving is None else 2
+    sparse = prefers_sparse(pairs, numbers[0].total, numbers[1].total, orientations)
     return separate_state(
         task.events, criterion, (maps[0], maps[1]), (numbers[0], numbers[1]), (least, moving), sparse
     )

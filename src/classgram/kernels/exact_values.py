@@ -19,6 +19,12 @@ from classgram.kernels.problem import (
 )
 
 
+@kernel_part
+def wide(number: int) -> int:
+    """Give a class number in 64 bits: with one type for all of them, parts are compiled only once."""
+    return np.int64(number)  # type: ignore[return-value]
+
+
 @lean_kernel
 def build_profile(events: Events, slots: Slots, element: int, own: int, tied: int) -> Profile:
     """Sum the element's events by opposite class."""
@@ -49,6 +55,18 @@ def clear_weights(profile: Profile) -> None:
         profile.weights[profile.keys[i]] = 0
 
 
+@kernel_part
+def place_of(key: int, number: int, tied: int) -> tuple[int, int]:
+    """Give the row and column where a class's count with an opposite class stands.
+
+    For tied classes it also stands in the class's own row: no cache misses.
+    """
+    row, column = wide(key), wide(number)
+    if tied > 0:
+        row, column = (column + tied, row) if row < tied else (column, row - tied)
+    return row, column
+
+
 @lean_kernel
 def value_in_own(cells: Cells, values: NDArray[np.float64], shift: float, profile: Profile) -> Value:
     """Give the pair terms that the element adds to its own class, exactly."""
@@ -59,19 +77,14 @@ def value_in_own(cells: Cells, values: NDArray[np.float64], shift: float, profil
         key = keys[i]
         if tied > 0 and (key == own or key == own + tied):
             continue
-        # For tied classes the same count also stands in the class's own row: no cache misses.
-        if tied == 0:
-            count = cell(cells, key, own) - amounts[i]
-        elif key < tied:
-            count = cell(cells, own + tied, key) - amounts[i]
-        else:
-            count = cell(cells, own, key - tied) - amounts[i]
+        row, column = place_of(key, own, tied)
+        count = cell(cells, row, column) - amounts[i]
         total += difference(values, shift, count, amounts[i])
         packed += seen_change(count, amounts[i])
     if tied > 0:
         amount = weights[own] + weights[own + tied] + itself
         if amount > 0:
-            count = cell(cells, own, own) - amount
+            count = cell(cells, wide(own), wide(own)) - amount
             total += difference(values, shift, count, amount)
             packed += seen_change(count, amount)
     seen = (packed + 32768) >> 16
@@ -88,25 +101,20 @@ def value_in_other(
     packed = 0
     for i in range(length):
         key = keys[i]
-        if tied == 0:
-            count = cell(cells, key, candidate)
-        else:
-            if key == candidate or key == candidate + tied:
-                continue
-            if key < tied:
-                count = cell(cells, candidate + tied, key)
-            else:
-                count = cell(cells, candidate, key - tied)
-            if key == own:
-                count -= weights[candidate + tied]
-            elif key == own + tied:
-                count -= weights[candidate]
+        if tied > 0 and (key == candidate or key == candidate + tied):
+            continue
+        row, column = place_of(key, candidate, tied)
+        count = cell(cells, row, column)
+        if tied > 0 and key == own:
+            count -= weights[candidate + tied]
+        elif tied > 0 and key == own + tied:
+            count -= weights[candidate]
         total += difference(values, shift, count, amounts[i])
         packed += seen_change(count, amounts[i])
     if tied > 0:
         amount = weights[candidate] + weights[candidate + tied] + itself
         if amount > 0:
-            count = cell(cells, candidate, candidate)
+            count = cell(cells, wide(candidate), wide(candidate))
             total += difference(values, shift, count, amount)
             packed += seen_change(count, amount)
     seen = (packed + 32768) >> 16

@@ -13,6 +13,7 @@ from classgram.kernels.exact_values import (
     may_join,
     may_leave,
     value_in_own,
+    wide,
 )
 from classgram.kernels.problem import KINDS, ONCE, SEEN, Classes, Problem, Profile, Rule, Slots
 from classgram.kernels.proposals import noise_offset
@@ -39,9 +40,9 @@ def change_class(
     tied = profile.tied
     for i in range(profile.length + 1):
         if i < profile.length:
-            key, change = profile.keys[i], sign * profile.amounts[i]
+            key, change = wide(profile.keys[i]), sign * profile.amounts[i]
         elif profile.itself > 0:
-            key, change = np.int32(column), sign * profile.itself
+            key, change = column, sign * profile.itself
         else:
             break
         before = change_cell(table, criterion, key, column, change)
@@ -85,7 +86,7 @@ def move_if_better(
     terms = criterion[0]
     element, target = proposal
     classes, totals, sizes = problem.classes, problem.table.totals, problem.sizes[element]
-    own_class = classes[element]
+    own_class = wide(classes[element])
     if target == own_class or not (
         may_leave(totals, sizes, own_class, terms.discount)
         and may_join(totals, sizes, target, terms.discount)

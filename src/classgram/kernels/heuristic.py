@@ -19,6 +19,7 @@ from classgram.kernels.exact_values import (
     may_join,
     may_leave,
     value_in_own,
+    wide,
 )
 from classgram.kernels.exchange import move_if_better
 from classgram.kernels.problem import ROUNDING, Classes, Problem, Profile, Rule, Scratch
@@ -149,9 +150,9 @@ def best_target(
 ) -> int:
     """Give the best of the selected classes, the present one unless another gains enough."""
     totals, sizes = problem.table.totals, problem.sizes[element]
-    best = problem.classes[element]
+    best = wide(problem.classes[element])
     if not may_leave(totals, sizes, best, terms.discount):
-        return best  # type: ignore[no-any-return]
+        return best
     profile = build_profile(problem.events, scratch.slots, element, best, problem.tied)
     mark_neighbours(candidates, profile, scratch.rows, 1)
     length = select_targets(problem, candidates, best, scratch.rows)
@@ -161,14 +162,14 @@ def best_target(
     present, highest = best, rule.threshold
     tie = ROUNDING * (1.0 + abs(own.terms))
     for i in range(length):
-        c = candidates.targets[i]
+        c = wide(candidates.targets[i])
         if c != present and may_join(totals, sizes, c, terms.discount):
             gain = gain_of(classes, terms, profile, sizes, own, c)
             lower = c < best and best != present and gain >= highest - tie
             if gain > highest + tie or lower:
                 best, highest = c, max(gain, highest)
     clear_weights(profile)
-    return best  # type: ignore[no-any-return]
+    return best
 
 
 @lean_kernel
@@ -190,7 +191,7 @@ def run_heuristic(
             candidates.moves[0] = 0
             for c in range(problem.candidates):
                 renew_list(problem.table, problem.tied, candidates, c, counts)
-        own = problem.classes[elements[i]]
+        own = wide(problem.classes[elements[i]])
         target = best_target(problem, terms, scratch, candidates, rule, elements[i])
         proposal = (elements[i], target)
         if move_if_better(problem, mirror, criterion, scratch.slots, rule, proposal):

@@ -20,6 +20,7 @@ from classgram.kernels.exact_values import (
     may_leave,
     total_terms,
     value_in_own,
+    wide,
 )
 from classgram.kernels.problem import (
     IMPOSSIBLE,
@@ -70,7 +71,7 @@ def add_global_term(problem: Problem, discount: float, scratch: Scratch, element
     scores, logs = scratch.scores, scratch.logs
     more_once, more_seen = scratch.once, scratch.seen
     once, seen = numbers[ONCE] - own.once, numbers[SEEN] - own.seen
-    own_class = problem.classes[element]
+    own_class = wide(problem.classes[element])
     classes = Classes(problem.table.cells, totals, numbers, problem.side)
     pairs = class_pairs(classes, sizes, own_class, -1)
     most = 0
@@ -140,9 +141,9 @@ def best_class(
     Ties go to the present class, then to the lowest number.
     """
     totals, sizes, scores = problem.table.totals, problem.sizes[element], scratch.scores
-    present = problem.classes[element]
+    present = wide(problem.classes[element])
     if not may_leave(totals, sizes, present, terms.discount):
-        return present  # type: ignore[no-any-return]
+        return present
     profile = build_profile(problem.events, scratch.slots, element, present, problem.tied)
     own = value_in_own(problem.table.cells, terms.pair_values, terms.pair_shift, profile)
     mine = own.terms + total_terms(totals, sizes, terms, present, True)
@@ -187,7 +188,7 @@ def best_class(
     clear_weights(profile)
     if scale == 0.0:
         problem.slacks[element] = slack if slack > 0.0 else 0.0
-    return best  # type: ignore[no-any-return]
+    return best
 
 
 @lean_kernel
