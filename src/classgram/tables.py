@@ -18,8 +18,8 @@ from classgram.kernels.sparse_cells import SparseCells, half_size
 LANES = 16
 """Rows are padded to a multiple of this many candidates."""
 
-CELL_BYTES = 6 + 2 * LEVELS
-"""What a cell of a dense table takes: its count in 32 and in 16 bits, and ready differences."""
+CELL_BYTES = 8 + 2 * LEVELS
+"""What a cell of a dense table takes at most: its count in 32 and 16 bits, a code, ready differences."""
 
 SMALL_BYTES = 1 << 28
 """Tables up to this are dense: they are quick, and the kernels for sparse ones need not be compiled."""
@@ -55,6 +55,7 @@ def dense_table(cells: IntArray, totals: Counts, terms: Terms, ready: Ready) -> 
         np.zeros(cells.shape, np.uint16),
         np.zeros(cells.shape[1], cells.dtype),
         np.zeros((cells.shape[0] * LEVELS + 1, cells.shape[1]), np.int16),
+        np.zeros((cells.shape[0] + 1, cells.shape[1]) if terms.discount > 0 else (0, 0), np.int16),
         totals,
         totals.astype(np.float32),
     )
@@ -68,6 +69,7 @@ def sparse_table(cells: SparseCells, totals: Counts) -> ClassTable:
         cells,
         np.zeros((0, 0), np.uint16),
         np.zeros(0, cells.counts.dtype),
+        np.zeros((0, 0), np.int16),
         np.zeros((0, 0), np.int16),
         totals,
         totals.astype(np.float32),
@@ -84,6 +86,7 @@ def empty_table(like: ClassTable) -> ClassTable:
         np.zeros((0, 0), like.cells.dtype),
         np.zeros((0, 0), np.uint16),
         np.zeros(0, like.cells.dtype),
+        np.zeros((0, 0), np.int16),
         np.zeros((0, 0), np.int16),
         nothing,
         np.zeros((0, 0), np.float32),

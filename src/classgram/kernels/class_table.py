@@ -29,13 +29,16 @@ class ClassTable(NamedTuple):
 
     cells: Any
     """N(g, c): an array indexed [g, c], rows padded to a whole number of vectors; or SparseCells, and
-    then ``short``, ``diagonal`` and ``differences`` are empty."""
+    then ``short``, ``diagonal``, ``differences`` and ``codes`` are empty."""
     short: NDArray[np.uint16]
     """The same in 16 bits, cut at SHORT_COUNTS: half the memory to read where that is enough."""
     diagonal: IntArray
     """N(c, c) of tied classes: the diagonal lies far apart in the cells."""
     differences: NDArray[np.int16]
     """Ready differences, indexed [g LEVELS + n - 1, c]; one more row of zeros ends the table."""
+    codes: NDArray[np.int16]
+    """What a pair tells leaving-one-out's counters (see seen_code), indexed [g, c]; one more row of
+    zeros ends the table. Empty under maximum likelihood."""
     totals: NDArray[np.int64]
     """N(c), indexed [side, c]: one side, or two for tied classes (as predicted, as context)."""
     single_totals: NDArray[np.float32]
@@ -127,6 +130,14 @@ def renew_differences(
 
 
 @kernel_part
+def seen_code(count: int) -> int:
+    """Give 256 for a pair that would be newly seen, -1 for one that would no longer be seen once."""
+    if count == 0:
+        return 256
+    return -1 if count == 1 else 0
+
+
+@kernel_part
 def change_dense_cell(
     table: ClassTable, criterion: tuple[Terms, Ready], row: int, column: int, change: int
 ) -> int:
@@ -137,6 +148,8 @@ def change_dense_cell(
     table.cells[row, column] = after
     table.short[row, column] = after if after < SHORT_COUNTS else SHORT_COUNTS
     renew_differences(table.differences, terms, ready, (row, column), after)
+    if table.codes.size > 0:
+        table.codes[row, column] = seen_code(after)
     return before  # type: ignore[no-any-return]
 
 
@@ -171,6 +184,8 @@ def fill_differences(table: ClassTable, terms: Terms, ready: Ready) -> None:
             count = cells[row, column]
             table.short[row, column] = count if count < SHORT_COUNTS else SHORT_COUNTS
             renew_differences(table.differences, terms, ready, (row, column), count)
+            if table.codes.size > 0:
+                table.codes[row, column] = seen_code(count)
     for column in range(min(table.diagonal.size, cells.shape[0])):
         table.diagonal[column] = cells[column, column]
 

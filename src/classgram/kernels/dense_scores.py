@@ -141,26 +141,14 @@ def add_cut_counts(cells: IntArray, terms: Terms, picked: LongArray, scores: Sin
 
 
 @kernel_part
-def count_seen_rows(short: NDArray[np.uint16], keys: LongArray, packed: NDArray[np.int16]) -> None:
-    """Count the zeros (times 256) less the ones of four rows."""
-    a, b, c, d = short[keys[0]], short[keys[1]], short[keys[2]], short[keys[3]]
-    none, one, new = np.int16(0), np.int16(1), np.int16(256)
+def add_eight_codes(codes: NDArray[np.int16], rows: LongArray, packed: NDArray[np.int16]) -> None:
+    """Add eight rows of codes."""
+    a, b, c, d = codes[rows[0]], codes[rows[1]], codes[rows[2]], codes[rows[3]]
+    e, f, g, h = codes[rows[4]], codes[rows[5]], codes[rows[6]], codes[rows[7]]
     for j in range(packed.size):
-        first = np.int16((new if a[j] == 0 else none) - (one if a[j] == 1 else none))
-        second = np.int16((new if b[j] == 0 else none) - (one if b[j] == 1 else none))
-        third = np.int16((new if c[j] == 0 else none) - (one if c[j] == 1 else none))
-        fourth = np.int16((new if d[j] == 0 else none) - (one if d[j] == 1 else none))
-        four = np.int16(np.int16(first + second) + np.int16(third + fourth))
-        packed[j] = np.int16(packed[j] + four)
-
-
-@kernel_part
-def count_seen_row(counts: NDArray[np.uint16], packed: NDArray[np.int16]) -> None:
-    """Count the same in one row."""
-    none, one, new = np.int16(0), np.int16(1), np.int16(256)
-    for j in range(packed.size):
-        change = np.int16((new if counts[j] == 0 else none) - (one if counts[j] == 1 else none))
-        packed[j] = np.int16(packed[j] + change)
+        left = np.int16(np.int16(a[j] + b[j]) + np.int16(c[j] + d[j]))
+        right = np.int16(np.int16(e[j] + f[j]) + np.int16(g[j] + h[j]))
+        packed[j] = np.int16(packed[j] + np.int16(left + right))
 
 
 @kernel_part
@@ -176,7 +164,7 @@ def unpack_seen(packed: NDArray[np.int16], once: IntArray, seen: IntArray, singl
 
 
 @kernel_part
-def count_seen(short: NDArray[np.uint16], profile: Profile, scratch: Scratch) -> None:
+def count_seen(codes: NDArray[np.int16], profile: Profile, scratch: Scratch) -> None:
     """Count, for each candidate, the pairs that would be newly seen and the change of n1."""
     packed, rows = scratch.packed, scratch.rows
     for c in range(packed.size):
@@ -188,13 +176,12 @@ def count_seen(short: NDArray[np.uint16], profile: Profile, scratch: Scratch) ->
             if (profile.amounts[i] == 1) == single:
                 rows[length] = profile.keys[i]
                 length += 1
-        whole = length // 4 * 4
-        for i in range(0, whole, 4):
-            count_seen_rows(short, rows[i:], packed)
-            if i % FLUSH == FLUSH - 4:
+        for i in range(length, length + 8):
+            rows[i] = codes.shape[0] - 1
+        for i in range(0, length, 8):
+            add_eight_codes(codes, rows[i:], packed)
+            if i % FLUSH == FLUSH - 8:
                 unpack_seen(packed, scratch.once, scratch.seen, single)
-        for i in range(whole, length):
-            count_seen_row(short[rows[i]], packed)
         unpack_seen(packed, scratch.once, scratch.seen, single)
 
 
@@ -261,7 +248,7 @@ def score_dense(
     error = add_small_amounts(table.differences, ready.steps, profile, scratch.rows, scores)
     add_large_amounts(table, terms, ready.middling, profile, scores, scratch.rows)
     if terms.discount > 0.0:
-        count_seen(table.short, profile, scratch)
+        count_seen(table.codes, profile, scratch)
     if profile.tied > 0:
         target = Corrections(terms.pair_values, scores, scratch.once, scratch.seen, terms.pair_shift)
         correct_tied_scores(table.cells, table.diagonal, profile, target)
