@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test format lint types check-docs tests bench docs clean
+.PHONY: demo test format lint types check-docs tests judges bench docs clean
 
 # The installation is renewed whenever the list of dependencies changes.
 $(VENV)/installed: pyproject.toml
@@ -32,6 +32,11 @@ types: $(VENV)/installed
 # A file stays with one worker: the examples of a page build on each other.
 tests: $(VENV)/installed
 	cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && NUMBA_CACHE_DIR=$$cache $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+
+# Other tools that some tests ask, where they install; pyctcdecode wants an old NumPy, and works with a new one.
+judges: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet '.[judges]'
+	$(BIN)/python -m pip install --quiet --no-deps pyctcdecode
 
 # Figures: a table, and JSON in benchmarks/results. ARGS="--kenlm-bin DIR" and the like are passed on.
 bench: $(VENV)/installed

@@ -2,13 +2,19 @@
 
 import os
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
+from importlib.util import find_spec
 from pathlib import Path
 
 from sybil import Sybil
 from sybil.parsers.doctest import DocTestParser
-from sybil.parsers.markdown import PythonCodeBlockParser
+from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 
 ROOT = Path(__file__).parent
+
+
+def installed(name: str) -> bool:
+    """Whether a package that an example needs is here."""
+    return find_spec(name) is not None
 
 
 def in_scratch(namespace: dict[str, object]) -> None:
@@ -16,6 +22,7 @@ def in_scratch(namespace: dict[str, object]) -> None:
     import tempfile
 
     namespace["_home"] = Path.cwd()
+    namespace["installed"] = installed
     folder = tempfile.mkdtemp(prefix="classgram-docs-")
     os.chdir(folder)
 
@@ -26,7 +33,7 @@ def back_home(namespace: dict[str, object]) -> None:
 
 
 _markdown = Sybil(
-    parsers=[PythonCodeBlockParser(doctest_optionflags=ELLIPSIS | NORMALIZE_WHITESPACE)],
+    parsers=[PythonCodeBlockParser(doctest_optionflags=ELLIPSIS | NORMALIZE_WHITESPACE), SkipParser()],
     patterns=["README.md", "docs/*.md", "docs/recipes/*.md"],
     setup=in_scratch,
     teardown=back_home,

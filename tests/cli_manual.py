@@ -25,8 +25,9 @@ def help_of(app: App, *names: str) -> str:
 
 
 def command_names(app: App) -> list[str]:
-    """The names of all commands, options such as --help left out."""
-    return sorted(name for name in app if not name.startswith("-"))
+    """The names of all commands and of their parts, options such as --help left out."""
+    names = sorted(name for name in app if not name.startswith("-"))
+    return [one for name in names for one in (name, *(f"{name} {part}" for part in command_names(app[name])))]
 
 
 def manual() -> str:
@@ -34,7 +35,7 @@ def manual() -> str:
     app = load_commands()
     parts = [HEAD, f"```text\n{help_of(app)}\n```\n"]
     for name in command_names(app):
-        parts.append(f"## classgram {name}\n\n```text\n{help_of(app, name)}\n```\n")
+        parts.append(f"## classgram {name}\n\n```text\n{help_of(app, *name.split())}\n```\n")
     return "\n".join(parts)
 
 

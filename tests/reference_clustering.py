@@ -164,3 +164,17 @@ class NaiveHeuristic:
                 if gain > highest + 1e-9:
                     found, highest = c, gain
         return found
+
+
+def merge_losses(
+    pairs: Pairs, contexts: Sequence[int], words: Sequence[int], inner: Sequence[int], tied: bool
+) -> dict[tuple[int, int], float]:
+    """What F would lose by merging each pair of word classes, and of context classes where tied."""
+    before = sum(criterion_terms(pairs, contexts, words, 0))
+    losses = {}
+    for place, a in enumerate(inner):
+        for b in inner[place + 1 :]:
+            merged = [a if g == b else g for g in words]
+            other = [a if g == b else g for g in contexts] if tied else contexts
+            losses[a, b] = before - sum(criterion_terms(pairs, other, merged, 0))
+    return losses

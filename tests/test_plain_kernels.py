@@ -18,7 +18,8 @@ def test_kernels_agree_with_their_twins_in_plain_python() -> None:
     run = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore:overflow"),
-            *("tests/test_counts.py", "tests/test_text.py", "tests/test_mixture.py", "-k", CHOSEN),
+            *("tests/test_counts.py", "tests/test_text.py", "tests/test_mixture.py", "tests/test_tree.py"),
+            *("tests/test_exporting.py", "tests/test_pruning.py", "-k", CHOSEN),
         ],
         cwd=ROOT,
         env={**os.environ, "NUMBA_DISABLE_JIT": "1", "CLASSGRAM_EXAMPLES": "5", "PYTHONPATH": "src:."},

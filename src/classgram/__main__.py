@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cyclopts import App
 
-COMMANDS = ("counting", "clustering", "models", "mixing")
+COMMANDS = ("counting", "clustering", "class_files", "models", "mixing", "exporting")
 """The modules of ``classgram.cli`` that hold commands."""
 
 

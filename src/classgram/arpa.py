@@ -22,14 +22,15 @@ BLOCK = 1 << 18
 """N-grams written at a time."""
 
 
-def write_arpa(model: LanguageModel, path: str | Path, order: int | None = None) -> None:
+def write_arpa(model: LanguageModel, path: str | Path) -> None:
     """Write a word n-gram model as an ARPA file, packed if the name ends in .gz."""
     if not isinstance(model, NgramModel):
-        raise InputError("only word n-gram models (kneser-ney, katz, backoff) are ARPA files as they are")
-    if order is not None and order != model.order:
-        raise InputError(f"--order {order}: the model has order {model.order}; train that order instead")
+        raise InputError(
+            "only word n-gram models are ARPA files as they are; export_backoff makes one of any"
+        )
+    trie = model.trie.without_empty_orders()
     with atomic_file(Path(path)) as file, packed(file, Path(path)) as out:
-        for piece in arpa_pieces(model):
+        for piece in arpa_pieces(model.vocabulary, trie):
             out.write(piece)
 
 
@@ -43,21 +44,19 @@ def packed(file: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
         yield cast(IO[bytes], out)
 
 
-def arpa_pieces(model: NgramModel) -> Iterator[bytes]:
+def arpa_pieces(vocabulary: Vocabulary, trie: BackoffTrie) -> Iterator[bytes]:
     """The bytes of an ARPA file, piece by piece."""
-    trie = model.trie
     counts = "".join(f"ngram {order}={size}\n" for order, size in enumerate(trie.sizes, start=1))
     yield f"\\data\\\n{counts}".encode()
     for order in range(1, trie.order + 1):
         yield f"\n\\{order}-grams:\n".encode()
-        yield from level_pieces(model, order)
+        yield from level_pieces(vocabulary, trie, order)
     yield b"\n\\end\\\n"
 
 
-def level_pieces(model: NgramModel, order: int) -> Iterator[bytes]:
+def level_pieces(vocabulary: Vocabulary, trie: BackoffTrie, order: int) -> Iterator[bytes]:
     """The lines of one order."""
-    trie = model.trie
-    letters = np.frombuffer(model.vocabulary.letters, np.uint8)
+    letters = np.frombuffer(vocabulary.letters, np.uint8)
     ends = np.flatnonzero(letters == ord("\n")) + 1
     longest = int(np.diff(ends, prepend=0).max())
     out = np.empty(BLOCK * (LINE_NUMBERS + order * longest), np.uint8)

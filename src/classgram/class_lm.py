@@ -8,7 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classgram.class_rows import ClassPairs, add_up, interpolated_rows, paper_rows
+from classgram.class_pairs import ClassPairs, add_up
+from classgram.class_rows import interpolated_rows, paper_rows
 from classgram.errors import InputError
 from classgram.events import Contexts, padded_ids
 from classgram.folders import Folder, check_finite, check_range, check_starts
@@ -271,23 +272,29 @@ def adopt_unseen(class_of: Int32s, counts: Int64s) -> Int32s:
 
 
 def member_probabilities(class_of: Int32s, counts: Int64s) -> Floats:
-    """p(w | g2): relative frequency, and a share for the words of a class that never occurred.
+    """p(w | g2) of every word; <s>, which is never predicted, has none."""
+    predicted = np.arange(counts.size) != BOS
+    out = np.zeros(counts.size)
+    out[predicted] = member_shares(class_of[predicted], counts[predicted])
+    return out
+
+
+def member_shares(class_of: Int32s, counts: Int64s) -> Floats:
+    """Each word's share of its class: relative frequency, and something for words that never occurred.
 
     Seen words beside unseen ones get (N(w) - b) / N(g), and b s / N(g) is shared equally (s: the
     number of seen words of the class).
     """
-    words = np.arange(counts.size)
-    predicted = words != BOS
     size = int(class_of.max()) + 1
-    totals = np.bincount(class_of[predicted], counts[predicted], minlength=size)
+    totals = np.bincount(class_of, counts, minlength=size)
     seen = np.bincount(class_of[counts > 0], minlength=size)
-    unseen = np.bincount(class_of[(counts == 0) & predicted], minlength=size)
+    unseen = np.bincount(class_of[counts == 0], minlength=size)
     discount = np.where(unseen[class_of] > 0, ABSOLUTE_DISCOUNT, 0.0)
     total = np.maximum(totals[class_of], 1.0)
     share = ABSOLUTE_DISCOUNT * seen[class_of] / total / np.maximum(unseen[class_of], 1)
     # A class without any count has no probability to share; its words stand for one another.
     share = np.where(totals[class_of] > 0, share, 1.0 / np.maximum(unseen[class_of], 1))
-    return np.where(predicted, np.where(counts > 0, (counts - discount) / total, share), 0.0)
+    return np.where(counts > 0, (counts - discount) / total, share)
 
 
 def class_counts(class_of: Int32s, counts: Int64s, size: int) -> Int64s:

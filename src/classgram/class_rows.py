@@ -1,11 +1,11 @@
 """How class models estimate p(g2 | g1): the paper's joint estimate, and interpolated discounting."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from classgram.class_pairs import ClassPairs
 from classgram.kernels import frozen
 from classgram.kernels.class_rows import ClassRows
 from classgram.kernels.estimation import interpolate
@@ -14,31 +14,6 @@ from classgram.trie import logarithm
 
 Int64s = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-
-
-class ClassPairs(NamedTuple):
-    """How often each class followed each context of one length: sorted, each pair once.
-
-    Contexts are numbered through the lengths; ``end`` is one past the last of this length.
-    """
-
-    contexts: Int64s
-    classes: Int64s
-    counts: Int64s
-    end: int
-
-
-def add_up(contexts: Int64s, classes: Int64s, counts: Int64s, end: int) -> ClassPairs:
-    """Triples with repeated pairs as pairs with their total counts, those never seen left out."""
-    seen = counts > 0
-    contexts, classes, counts = contexts[seen], classes[seen], counts[seen]
-    class_count = int(classes.max(initial=0)) + 1
-    keys = contexts.astype(np.int64) * class_count + classes
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    first = np.flatnonzero(np.diff(keys, prepend=-1))
-    totals = np.add.reduceat(counts[order], first) if keys.size else counts[:0]
-    return ClassPairs(keys[first] // class_count, keys[first] % class_count, totals, end)
 
 
 def row_starts(pairs: Sequence[ClassPairs], contexts: int) -> Int64s:

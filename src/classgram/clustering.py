@@ -21,7 +21,7 @@ from classgram.partition import Partition
 from classgram.placement import place_uncounted
 from classgram.progress import Report, silent
 from classgram.regrouping import MOST_CLASSES
-from classgram.search import ANNEALING_SWEEPS, Search, Sweep, default_batch, gumbel_noise
+from classgram.search import Search, Sweep, annealing_sweeps, default_batch, gumbel_noise
 from classgram.state import State
 from classgram.task import Task, class_numbers, make_task, start_state, state_from_maps
 
@@ -117,6 +117,8 @@ def check_search(search: SearchOptions, run: RunOptions) -> None:
         raise InputError("only --engine local works so far, on the threads of this machine")
     for name, number, least in (
         ("--sweeps", search.sweeps, 0),
+        ("--annealing", search.annealing, 0),
+        ("--temperature", search.temperature, 0),
         ("--batch", search.batch, 1),
         ("--targets", search.targets, 1),
         ("--neighbours", search.neighbours, 1),
@@ -162,7 +164,7 @@ def prepare(
     movable = max(side.movable.size for side in state.sides)
     batch = options.batch or default_batch(movable)
     noise = np.zeros(1, np.float32)
-    if ANNEALING_SWEEPS[options.effort]:
+    if annealing_sweeps(options):
         noise = gumbel_noise(options.seed, max(side.width for side in state.sides))
     search = Search(task, options, state, engine, batch, checkpoints=checkpoints, noise=noise)
     if options.heuristic and not selects_all(state, options):

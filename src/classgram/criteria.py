@@ -40,7 +40,11 @@ class MaximumLikelihood:
 
     def value(self, table: Counts) -> float:
         """Give F of a table of class pairs (context classes by word classes)."""
-        return sum_logs(table, 0.0) - sum_logs(table.sum(0), 0.0) - sum_logs(table.sum(1), 0.0)
+        return self.value_of(table, table.sum(0), table.sum(1))
+
+    def value_of(self, pairs: Counts, words: Counts, contexts: Counts) -> float:
+        """Give F of the counts of class pairs, of word classes and of context classes."""
+        return sum_logs(pairs, 0.0) - sum_logs(words, 0.0) - sum_logs(contexts, 0.0)
 
 
 @dataclass(frozen=True)
@@ -70,10 +74,13 @@ class LeavingOneOut:
 
     def value(self, table: Counts) -> float:
         """Give F of a table of class pairs (context classes by word classes)."""
-        words, contexts = table.sum(0), table.sum(1)
-        once, seen = int((table == 1).sum()), int((table > 0).sum())
+        return self.value_of(table, table.sum(0), table.sum(1))
+
+    def value_of(self, pairs: Counts, words: Counts, contexts: Counts) -> float:
+        """Give F of the counts of class pairs, of word classes and of context classes."""
+        once, seen = int((pairs == 1).sum()), int((pairs > 0).sum())
         unseen = int((words > 0).sum()) * int((contexts > 0).sum()) - seen
-        result = sum_logs(table, self.pair_shift) - sum_logs(words, 1.0) - sum_logs(contexts, 1.0)
+        result = sum_logs(pairs, self.pair_shift) - sum_logs(words, 1.0) - sum_logs(contexts, 1.0)
         if once:
             result += once * np.log(self.discount * max(seen - 1, 1) / (unseen + 1))
         return float(result)

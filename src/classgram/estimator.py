@@ -12,13 +12,14 @@ from classgram.ngrams import count_ngrams
 from classgram.options import (
     ClusterOptions,
     CountOptions,
+    ReadOptions,
     RunOptions,
     SearchOptions,
     TextOptions,
     VocabularyOptions,
 )
 from classgram.partition import Partition
-from classgram.text import text_from_strings
+from classgram.text import Strings, text_from_strings
 
 
 class WordClasses:
@@ -41,6 +42,7 @@ class WordClasses:
         effort: Literal["low", "normal", "high"] = "low",
         min_count: int = 1,
         lowercase: bool = False,
+        field: str = "text",
         random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -50,15 +52,17 @@ class WordClasses:
         self.effort: Literal["low", "normal", "high"] = effort
         self.min_count = min_count
         self.lowercase = lowercase
+        self.field = field
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, texts: Iterable[str], y: object = None) -> "WordClasses":
-        """Find the classes of the words of some texts, one sentence a line."""
-        if isinstance(texts, str):
-            raise InputError("fit takes a list of strings, not one string")
+    def fit(self, texts: Strings, y: object = None) -> "WordClasses":
+        """Find the classes of the words of some texts, one sentence a line.
+
+        Texts are strings, a column of a data frame, or a table or dataset whose column is ``field``.
+        """
         counts = count_ngrams(
-            text_from_strings(texts, TextOptions(lowercase=self.lowercase)),
+            text_from_strings(texts, TextOptions(lowercase=self.lowercase), ReadOptions(self.field)),
             CountOptions(2),
             VocabularyOptions(min_count=self.min_count),
         )
@@ -82,7 +86,7 @@ class WordClasses:
             raise InputError("fit the estimator before predicting")
         return np.array([self.partition_.class_of(word) for word in words], np.int32)
 
-    def fit_predict(self, texts: Iterable[str], y: object = None) -> npt.NDArray[np.int32]:
+    def fit_predict(self, texts: Strings, y: object = None) -> npt.NDArray[np.int32]:
         """Find classes and give the class of every word of the vocabulary."""
         return self.fit(texts).labels_
 
@@ -109,6 +113,7 @@ PARAMETERS = (
     "effort",
     "min_count",
     "lowercase",
+    "field",
     "random_state",
     "n_jobs",
 )

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from classgram.class_files import load_partition, read_classes
 from classgram.errors import InputError
-from classgram.folders import folder_kind, read_bytes
 from classgram.partition import Partition
 from classgram.state import ClassMap, Counts, falling_order
 from classgram.vocabulary import Vocabulary
@@ -66,32 +66,6 @@ def merge_single_counts(
     return merged
 
 
-def read_class_file(path: Path) -> dict[str, str]:
-    """Read ``word TAB class`` lines, as most tools for word classes write them.
-
-    Further columns are ignored. A file of bit strings (``path TAB word TAB count``) is recognised by
-    its first column.
-    """
-    data = read_bytes(path)
-    try:
-        lines = data.decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: is not UTF-8 text; give a class file or folder") from None
-    rows = []
-    for number, line in enumerate(lines, start=1):
-        line = line.rstrip("\r")
-        if not line.strip():
-            continue
-        fields = line.split("\t") if "\t" in line else line.split()
-        if len(fields) < 2 or not fields[0]:
-            raise InputError(f"{path}, line {number}: expected a word, a TAB and its class")
-        rows.append(fields)
-    if not rows:
-        raise InputError(f"{path}: holds no classes")
-    paths = all(len(row) > 2 and set(row[0]) <= {"0", "1"} for row in rows)
-    return {row[1]: row[0] for row in rows} if paths else {row[0]: row[1] for row in rows}
-
-
 def start_from_file(path: Path, vocabulary: Vocabulary) -> dict[str, ClassMap]:
     """Give the classes of a file or a partition folder, for words and (from a folder) for contexts.
 
@@ -100,20 +74,17 @@ def start_from_file(path: Path, vocabulary: Vocabulary) -> dict[str, ClassMap]:
     if not path.exists():
         raise InputError(f"{path}: no such file; --start takes {', '.join(STARTS)}, a class file or a folder")
     if path.is_dir():
-        if folder_kind(path) != "partition":
-            raise InputError(f"{path}: holds no classes; --start takes a folder made by cluster")
-        partition = Partition.load(path)
+        partition = load_partition(path)
         found = {"words": carried_over(partition, vocabulary)}
         same = partition.vocabulary.words == vocabulary.words
         if same and not partition.tied:
             found["contexts"] = np.array(partition.context_map)
         return found
-    listed = read_class_file(path)
     classes = np.full(len(vocabulary), -1, np.int32)
     numbers: dict[str, int] = {}
-    for word, name in listed.items():
-        if word in vocabulary:
-            classes[vocabulary.id(word)] = numbers.setdefault(name, len(numbers))
+    for member in read_classes(path).members:
+        if member.word in vocabulary:
+            classes[vocabulary.id(member.word)] = numbers.setdefault(member.name, len(numbers))
     if (classes < 0).all():
         raise InputError(f"{path}: none of its words occurs in this text")
     return {"words": classes}

@@ -2,9 +2,10 @@
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
@@ -19,7 +20,7 @@ from classgram.options import CountOptions, ReadOptions, TextOptions, Vocabulary
 from classgram.progress import human, progress
 from classgram.scanner import WordScanner
 from classgram.sentences import Sentences, sentences_from_ids
-from classgram.text import Text, read_text
+from classgram.text import Strings, Text, read_text, text_from_strings
 from classgram.vocabulary import (
     BOS,
     EOS,
@@ -32,7 +33,8 @@ from classgram.vocabulary import (
 BYTES_PER_TOKEN = 40
 """What counting a block needs at its peak, for each of its tokens."""
 
-Source = Text | str | Path | Iterable[str | Path]
+Source = Text | str | Path | Strings
+"""A text, the name of a file or a list of such names, or anything that yields texts."""
 
 
 class Level(NamedTuple):
@@ -158,8 +160,10 @@ def count_ngrams(
 ) -> NgramCounts:
     """Count the n-grams of a text.
 
-    ``source`` is a Text, a path, or several paths; for strings see ``text_from_strings``. A given
-    vocabulary fixes the text options; otherwise one is made from the text as its options say.
+    ``source`` is a Text, a path, a list of paths, or anything else that yields texts: an iterator of
+    strings, a column of a data frame, a dataset, Arrow data (``read.field`` names the column of a
+    table). For strings in a list see ``text_from_strings``. A given vocabulary fixes the text
+    options; otherwise one is made from the text as its options say.
     """
     options = options or CountOptions()
     check_count_options(options)
@@ -213,8 +217,15 @@ def open_source(source: Source, text: TextOptions | None, read: ReadOptions | No
         if text is not None and text != source.options:
             raise InputError(f"the text is read with {source.options}, but {text} is asked for")
         return source
-    paths = [source] if isinstance(source, str | Path) else list(source)
-    return read_text(*paths, text=text, read=read)
+    if isinstance(source, str | Path):
+        return read_text(source, text=text, read=read)
+    if isinstance(source, Iterator):
+        # What comes first tells files from texts, and must not be lost.
+        first = list(islice(source, 1))
+        source = [*first, *source] if first and isinstance(first[0], Path) else chain(first, source)
+    if isinstance(source, list | tuple) and all(isinstance(name, str | Path) for name in source):
+        return read_text(*source, text=text, read=read)
+    return text_from_strings(source, text, read)
 
 
 def check_count_options(options: CountOptions) -> None:

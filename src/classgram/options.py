@@ -118,6 +118,12 @@ class SearchOptions:
     effort: Effort = "low"
     """low: until no word moves; normal and high: anneal first, for better classes in more time."""
 
+    annealing: int | None = None
+    """Sweeps of annealing, instead of as many as the effort stands for; more give better classes."""
+
+    temperature: float = 3.0
+    """The first temperature of annealing, in roots of a word's count."""
+
     regroup: bool = True
     """Merge and split whole classes where no single word gains any more (up to 400 classes)."""
 
@@ -251,3 +257,40 @@ class GenerateOptions:
 
     unknown: bool = False
     """Let <unk> be drawn, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """How a model becomes an ARPA file."""
+
+    order: int | None = None
+    """The longest n-grams to write; by default those that the model holds."""
+
+    grow: int = 0
+    """Add this many unseen n-grams, those that the model raises most above their back-off."""
+
+    prune: float | None = None
+    """Drop n-grams at last: below 1 the rise of perplexity that one must spare, else how many to keep."""
+
+
+ClassFormat = Literal["tsv", "clustercat", "mkcls", "cats", "paths", "srilm", "aalto", "word2vec", "folder"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertOptions:
+    """What classes become besides another format."""
+
+    classes: int | None = None
+    """Merge classes, those first that lose least, until so many are left."""
+
+    depth: int | None = None
+    """Keep only the first bits of the paths."""
+
+    dimensions: int = 100
+    """The length of word vectors."""
+
+    arpa: Path | None = None
+    """Also write the n-gram model over SRILM's class names that its tools want beside the classes."""
+
+    order: int = 3
+    """The longest n-grams of that model."""

@@ -37,9 +37,6 @@ WORTHWHILE = 0.02
 """Sweeps over restless elements go on while they move more than this share of them."""
 
 ANNEALING_SWEEPS = {"low": 0, "normal": 12, "high": 60}
-HOTTEST = 3.0
-"""The first temperature of annealing, in roots of an element's count."""
-
 SHORTEST_PAUSE = 0.5
 """Seconds between checkpoints at least: many sweeps take less time than writing them down."""
 
@@ -114,7 +111,7 @@ class Search:
         last = self.sweeps[-1] if self.sweeps else None
         if self.candidates:
             return None if last is not None and last.moved == 0 else "heuristic"
-        if len(self.sweeps) < ANNEALING_SWEEPS[self.options.effort]:
+        if len(self.sweeps) < annealing_sweeps(self.options):
             return "annealing"
         if last is None or last.kind == "annealing":
             return "whole"
@@ -222,7 +219,7 @@ class Search:
 
     def _keep_best(self, value: float) -> None:
         """Remember the best classes so far; only annealing can lose them."""
-        if ANNEALING_SWEEPS[self.options.effort] and (self.best is None or value > self.best[0]):
+        if annealing_sweeps(self.options) and (self.best is None or value > self.best[0]):
             self.best = (value, tuple(np.array(classes) for classes in self.state.maps))
 
     def _step(self, elements: npt.NDArray[np.int32]) -> None:
@@ -266,8 +263,8 @@ class Search:
         cursor = self.cursor
         threshold, temperature, number = cursor["threshold"], 0.0, len(self.sweeps)
         if cursor["kind"] == "annealing":
-            last = ANNEALING_SWEEPS[self.options.effort]
-            temperature = HOTTEST * (last - number) / last
+            last = annealing_sweeps(self.options)
+            temperature = self.options.temperature * (last - number) / last
             threshold = 0.0
         # A seed for every sweep and side; the kernel mixes in the element.
         seed = (self.options.seed * 1009 + number) * 2 + int(cursor["side"])
@@ -344,6 +341,11 @@ def gumbel_noise(seed: int, width: int) -> npt.NDArray[np.float32]:
     """Give Gumbel noise for rows of a width, starting anywhere."""
     values = np.random.default_rng(seed).gumbel(size=NOISE_VALUES).astype(np.float32)
     return np.concatenate([values, np.resize(values, width)])
+
+
+def annealing_sweeps(options: SearchOptions) -> int:
+    """Give the number of sweeps of annealing: what is asked for, or what the effort stands for."""
+    return ANNEALING_SWEEPS[options.effort] if options.annealing is None else options.annealing
 
 
 def default_batch(elements: int) -> int:

@@ -16,6 +16,7 @@ from classgram.errors import InputError
 from classgram.folders import folder_kind
 from classgram.options import ReadOptions, TextOptions
 from classgram.packed import PACKED, display_name, open_unpacked
+from classgram.tabular import Tabular, iterate_strings
 
 if TYPE_CHECKING:
     from classgram.kernels.marks import MarkTable
@@ -27,6 +28,10 @@ SPACES = b" \t\n\r\x0b\x0c"
 """The bytes that separate words, those of ``bytes.split()``."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+Strings = Iterable[object] | Tabular
+"""Anything that yields texts: strings, records, data frames, datasets, Arrow data."""
 
 
 class Mark(NamedTuple):
@@ -129,13 +134,19 @@ def total_size(files: Iterable[Path]) -> int | None:
 
 
 def text_from_strings(
-    strings: Iterable[str], text: TextOptions | None = None, read: ReadOptions | None = None
+    strings: Strings, text: TextOptions | None = None, read: ReadOptions | None = None
 ) -> Text:
-    """Strings as one text; every line of a string is a sentence. An iterator can be read just once."""
+    """Strings as one text; every line of a string is a sentence. An iterator can be read just once.
+
+    Strings may also be a column of a data frame, an Arrow array, or the field ``read.field`` of a
+    data frame, an Arrow table, a dataset or any records; missing ones are left out.
+    """
     reading = read or ReadOptions()
+    if isinstance(strings, str | bytes):
+        raise InputError("give a list of strings, not one string")
 
     def make_chunks(owner: Text) -> Iterator[Chunk]:
-        return string_chunks(strings, reading, owner.consumed)
+        return string_chunks(iterate_strings(strings, reading.field), reading, owner.consumed)
 
     return Text(make_chunks, text or TextOptions())
 

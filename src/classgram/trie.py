@@ -1,5 +1,6 @@
 """The one storage of all back-off models: a trie of n-grams in compressed rows, level by level."""
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,7 @@ from classgram.kernels import frozen
 from classgram.kernels.batches import fill_index, score_blocks
 from classgram.kernels.estimation import mark_needed
 from classgram.kernels.tries import TrieArrays, fill_distribution, link_suffixes, step
-from classgram.ngrams import Level
+from classgram.ngrams import Level, first_level
 from classgram.sentences import Sentences
 from classgram.vocabulary import BOS
 
@@ -121,6 +122,24 @@ class BackoffTrie:
         ends = np.cumsum(self.sizes)
         for end, size in zip(ends, self.sizes, strict=True):
             yield slice(int(end - size), int(end))
+
+    def to_levels(self) -> list[Level]:
+        """The n-grams of every order as levels, without counts."""
+        made = [first_level(np.zeros(self.sizes[0], np.int64))]
+        for above, here in itertools.pairwise(self.levels()):
+            starts = self.arrays.starts[above.start : above.stop + 1].astype(np.int64) - here.start
+            words = self.arrays.words[here]
+            made.append(Level(frozen(starts), frozen(words), frozen(np.zeros(words.size, np.int64))))
+        return made
+
+    def without_empty_orders(self) -> "BackoffTrie":
+        """The trie without empty orders at the top, which readers of files refuse."""
+        sizes = list(self.sizes)
+        while len(sizes) > 2 and sizes[-1] == 0:
+            sizes.pop()
+        inner = sum(sizes[:-1])
+        starts, log_backoffs = self.arrays.starts[: inner + 1], self.arrays.log_backoffs[:inner]
+        return BackoffTrie(self.arrays._replace(starts=starts, log_backoffs=log_backoffs), tuple(sizes))
 
     def paths(self, nodes: Int64s, order: int) -> Int32s:
         """Return the words of n-grams of one order, a row each."""

@@ -56,7 +56,7 @@ def cluster(
     Parameters
     ----------
     output
-        The folder to write, or a file ending in .tsv, .classes or .cls; without it, TSV to standard output.
+        The folder to write, or a file ending in .tsv, .paths, .classes or .cls; without it, TSV to stdout.
     memory
         Memory for the sorting of n-grams; beyond it temporary files are used.
     """
@@ -77,14 +77,14 @@ def cluster(
         checkpoint = None if output is None else output.with_name(output.name + ".checkpoint")
         with progress("clustering", None, "words", show.quiet) as report:
             result = exchange(counts, clustering, search, running, checkpoint, report)
-        save_result(result, output, checkpoint, show)
+        save_result(result, counts, output, checkpoint, show)
     show_result(result, output, show)
 
 
 @contextmanager
 def held_output(output: Path | None) -> Iterator[None]:
     """Hold the output for this run, noticing at once where it could not be written."""
-    from classgram.class_output import check_class_file, is_class_file
+    from classgram.class_writing import check_class_file, is_class_file
     from classgram.folders import lock
 
     if output is None:
@@ -128,17 +128,19 @@ def count_texts(
     return count_ngrams(texts or ("-",), counting, vocabulary, text, read, quiet)
 
 
-def save_result(result: "Result", output: Path | None, checkpoint: Path | None, show: ShowOptions) -> None:
+def save_result(
+    result: "Result", counts: "NgramCounts", output: Path | None, checkpoint: Path | None, show: ShowOptions
+) -> None:
     """Write what was found to where it was asked for."""
     import shutil
 
-    from classgram.class_output import is_class_file, write_class_file
+    from classgram.class_writing import is_class_file, write_class_file
 
     if output is None:
         if not show.json:
             sys.stdout.write(result.partition.classes_tsv().decode())
     elif is_class_file(output):
-        write_class_file(result.partition, output)
+        write_class_file(result.partition, counts, output)
     else:
         result.save(output)
     if checkpoint is not None and result.ended in ("converged", "heuristic", "sweeps", "annealing"):

@@ -1,4 +1,4 @@
-"""Commands on language models: train, perplexity, compare, surprisal, score, export, generate."""
+"""Commands on language models: train, perplexity, compare, surprisal, score, generate."""
 
 import json
 import sys
@@ -352,42 +352,6 @@ def score_row(scored: "UnitScore", as_json: bool, keep: bool, unit: str) -> str:
     text = " ".join(record.text for record in scored.records)
     figures = (f"{scored.perplexity:.2f}", f"{scored.log10_probability:.4f}")
     return "\t".join([*figures, str(scored.words), str(scored.unknown), text]) + "\n"
-
-
-@app.command
-def export(
-    model: Path,
-    output: Path,
-    *,
-    order: int | None = None,
-    unigrams: Path | None = None,
-    show: QuietOption = QuietOption(),
-) -> None:
-    """Write a word model as an ARPA file for other tools.
-
-    Parameters
-    ----------
-    model
-        A model folder.
-    output
-        The file to write, OUT.arpa or OUT.arpa.gz.
-    order
-        The model's order, to be sure of it.
-    unigrams
-        Also write the words, one a line, for decoders that cannot list them themselves.
-    """
-    from classgram.arpa import write_arpa, write_unigrams
-    from classgram.errors import InputError
-    from classgram.model_files import load
-
-    if not output.name.endswith((".arpa", ".arpa.gz")):
-        raise InputError(f"{output}: the name must end in .arpa or .arpa.gz")
-    announce_compilation(show.quiet)
-    loaded = load(model)
-    write_arpa(loaded, output, order)
-    if unigrams is not None:
-        write_unigrams(loaded.vocabulary, unigrams)
-    message(f"{output}: {describe(loaded)}", show.quiet)
 
 
 @app.command

@@ -1,0 +1,303 @@
+"""Commands that write models for other tools, and look after ARPA files."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, Parameter
+
+from classgram.cli.app import (
+    Flat,
+    QuietOption,
+    ShowOptions,
+    announce_compilation,
+    app,
+    message,
+    print_json,
+)
+from classgram.options import ExportOptions
+from classgram.progress import progress
+
+if TYPE_CHECKING:
+    from classgram.arpa_check import ArpaReport
+    from classgram.export_loss import Loss
+    from classgram.exporting import Exported
+    from classgram.language_model import LanguageModel
+    from classgram.ngrams import NgramCounts
+
+SHOWN = 100
+"""Findings of one kind that are printed; --json prints all."""
+
+arpa = App(name="arpa", help="Check, mend and prune ARPA files.")
+app.command(arpa)
+
+
+@app.command
+def export(
+    model: Path,
+    output: Path,
+    *,
+    options: Annotated[ExportOptions, Flat] = ExportOptions(),
+    ngrams: Path | None = None,
+    valid: Path | None = None,
+    unigrams: Path | None = None,
+    symbols: Path | None = None,
+    disambiguate: bool = False,
+    numbers: bool = False,
+    show: ShowOptions = ShowOptions(),
+) -> None:
+    """Write a model as an ARPA file, or a class bigram as a transducer, for other tools.
+
+    Word models are written exactly. Of other models the n-grams seen get the model's own probabilities,
+    and --grow adds unseen ones; every context sums to one, and the perplexity lost is told.
+
+    Parameters
+    ----------
+    model
+        A model folder, or an ARPA file.
+    output
+        The file to write: OUT.arpa, OUT.arpa.gz, or OUT.fst.txt for a transducer.
+    ngrams
+        Also write the n-grams of this text, or of these counts; class models hold none of their own.
+    valid
+        Text on which the perplexity lost is told; without it sentences are drawn from the model.
+    unigrams
+        Also write the words, one a line, for decoders that cannot list them themselves.
+    symbols
+        For transducers: the file for the table of symbols (OUT.words.txt).
+    disambiguate
+        For transducers: put #0 on epsilon arcs, as Kaldi and k2 want it.
+    numbers
+        For transducers: write the symbols' numbers instead of the symbols.
+    """
+    from classgram.arpa import write_unigrams
+    from classgram.errors import InputError
+    from classgram.model_files import load
+
+    transducer = output.name.endswith(".fst.txt")
+    if not transducer and not output.name.endswith((".arpa", ".arpa.gz")):
+        raise InputError(f"{output}: the name must end in .arpa, .arpa.gz or .fst.txt")
+    if not transducer and (symbols or disambiguate or numbers):
+        raise InputError("--symbols, --disambiguate and --numbers are for transducers, OUT.fst.txt")
+    announce_compilation(show.quiet)
+    loaded = load(model)
+    if transducer:
+        if options != ExportOptions() or ngrams or valid:
+            raise InputError(
+                "transducers are exact: --order, --grow, --prune, --ngrams, --valid are for ARPA"
+            )
+        table = symbols or output.with_name(output.name.removesuffix(".fst.txt") + ".words.txt")
+        export_transducer(loaded, output, table, (disambiguate, numbers), show)
+    else:
+        export_arpa(loaded, output, options, (ngrams, valid), show)
+    if unigrams is not None:
+        write_unigrams(loaded.vocabulary, unigrams)
+
+
+def export_transducer(
+    model: "LanguageModel", output: Path, symbols: Path, forms: tuple[bool, bool], show: ShowOptions
+) -> None:
+    """Write a class bigram as a transducer."""
+    from classgram.fst import write_fst
+
+    write_fst(model, output, symbols, *forms)
+    if show.json:
+        print_json({"file": str(output), "symbols": str(symbols)})
+    message(f"{output}: exact class bigram; symbols in {symbols}", show.quiet)
+
+
+def export_arpa(
+    model: "LanguageModel",
+    output: Path,
+    options: ExportOptions,
+    texts: tuple[Path | None, Path | None],
+    show: ShowOptions,
+) -> None:
+    """Write an ARPA file, and tell what it lost."""
+    from classgram.arpa import write_arpa
+    from classgram.exporting import export_backoff, without_cache
+    from classgram.folders import check_parent
+
+    def note(line: str) -> None:
+        message(line, show.quiet)
+
+    check_parent(output)
+    ngrams, valid = texts
+    counts = counts_for(model, ngrams, options.order) if ngrams else None
+    plain = without_cache(model)
+    if plain is not model:
+        note("the cache follows the text and cannot be exported: its weight goes to the models")
+    with progress("exporting", unit="n-grams", quiet=show.quiet) as report:
+        exported = export_backoff(plain, options, counts, note, report)
+    write_arpa(exported.model, output)
+    loss = None if exported.exact else loss_of(plain, exported, valid)
+    if show.json:
+        print_json(export_dict(output, exported, loss))
+    for line in export_lines(output, exported, loss):
+        note(line)
+
+
+def counts_for(model: "LanguageModel", path: Path, order: int | None) -> "NgramCounts":
+    """The n-grams of a text in the model's vocabulary, or counts as they are."""
+    from classgram.folders import folder_kind
+    from classgram.ngrams import NgramCounts, count_ngrams
+    from classgram.options import CountOptions
+
+    if folder_kind(path) == "counts":
+        counts = NgramCounts.load(path)
+        return counts.up_to(min(order or counts.order, counts.order))
+    return count_ngrams(str(path), CountOptions(order or min(model.order, 6)), model.vocabulary)
+
+
+def loss_of(model: "LanguageModel", exported: "Exported", valid: Path | None) -> "Loss":
+    """What the export lost, on a text or on sentences drawn from the model."""
+    from classgram.export_loss import DRAWN, draw_sentences, measure_loss
+    from classgram.text import read_text
+
+    if valid is None:
+        name, sentences = f"{DRAWN} sentences drawn from the model", draw_sentences(model)
+    else:
+        text = read_text(str(valid), text=model.vocabulary.text)
+        name, sentences = str(valid), model.vocabulary.encode(text)
+    return measure_loss(model, exported.model, sentences, name)
+
+
+def export_dict(output: Path, exported: "Exported", loss: "Loss | None") -> dict[str, object]:
+    """What ``export --json`` prints."""
+    return {
+        "file": str(output),
+        "sizes": list(exported.model.trie.sizes),
+        "exact": exported.exact,
+        "grown": exported.grown,
+        "pruned": exported.pruned,
+        **({"perplexity": loss._asdict() | {"lost_percent": loss.percent}} if loss else {}),
+    }
+
+
+def export_lines(output: Path, exported: "Exported", loss: "Loss | None") -> list[str]:
+    """The same for people."""
+    sizes = exported.model.trie.sizes
+    changes = f", {exported.grown:,} of them unseen" if exported.grown else ""
+    changes += f", {exported.pruned:,} pruned" if exported.pruned else ""
+    lines = [f"{output}: order {len(sizes)}, {sum(sizes):,} n-grams{changes}"]
+    if exported.exact:
+        lines.append("exact: it scores as the model does")
+    if loss:
+        change = f"{loss.model:.2f} -> {loss.exported:.2f} ({loss.percent:+.1f} %)"
+        lines.append(f"perplexity on {loss.text}: {change}")
+    if len(sizes) > 6:
+        lines.append("KenLM as usually built reads orders up to 6; use --order 6 for it")
+    return lines
+
+
+@arpa.command
+def check(
+    file: Path,
+    *,
+    fix: Path | None = None,
+    show: ShowOptions = ShowOptions(),
+) -> None:
+    """Name every violation in an ARPA file with its line and the readers that it breaks.
+
+    The exit code is 0 if there are none (there may be warnings: what KenLM or SRILM writes on purpose
+    and another reader minds), and 2 if there are.
+
+    Parameters
+    ----------
+    file
+        An ARPA file, plain or packed.
+    fix
+        Write a mended file here: what is wrong is put right as far as the file tells.
+    """
+    from classgram.arpa_check import check_arpa
+    from classgram.errors import InputError
+
+    if fix is not None:
+        from classgram.arpa_fix import fix_arpa
+
+        announce_compilation(show.quiet)
+        report = fix_arpa(file, fix)
+    else:
+        report = check_arpa(file)
+    if show.json:
+        print_json(report.as_dict())
+    else:
+        print_report(report)
+    if fix is not None:
+        left = check_arpa(fix)
+        if left.violations:
+            raise InputError(f"{fix}: written, but {told(left.violations)} could not be mended")
+        message(f"{fix}: mended", show.quiet)
+    elif report.violations:
+        raise InputError(f"{file}: {told(report.violations)}; --fix OUT mends what can be mended")
+
+
+def told(violations: int) -> str:
+    """How many violations there are, in words."""
+    return "1 violation" if violations == 1 else f"{violations:,} violations"
+
+
+def print_report(report: "ArpaReport") -> None:
+    """The findings for people, a line each."""
+    shown: dict[str, int] = {}
+    for one in report.findings:
+        defect = one.kind.value
+        shown[defect.text] = shown.get(defect.text, 0) + 1
+        if shown[defect.text] > SHOWN:
+            continue
+        level = "warning" if defect.warning else "violation"
+        detail = f" ({one.detail})" if one.detail else ""
+        print(f"line {one.line}: {level}: {defect.text}{detail}; breaks {defect.readers}")
+    for text, number in shown.items():
+        if number > SHOWN:
+            print(f"... and {number - SHOWN:,} more lines: {text}; --json lists all")
+    sizes = ", ".join(f"{size:,}" for size in report.sizes)
+    if not report.violations:
+        print(f"{report.path}: no violations; n-grams by order: {sizes}")
+
+
+@arpa.command
+def prune(
+    file: Path,
+    output: Path,
+    *,
+    threshold: float | None = None,
+    size: Annotated[int | None, Parameter(name="--size")] = None,
+    show: QuietOption = QuietOption(),
+) -> None:
+    """Drop the n-grams of an ARPA file whose absence changes the model least (relative entropy).
+
+    Parameters
+    ----------
+    file
+        An ARPA file, plain or packed, or a word model's folder.
+    output
+        The file to write, OUT.arpa or OUT.arpa.gz.
+    threshold
+        Drop an n-gram if perplexity rises by less than this share without it, for example 1e-8.
+    size
+        Keep so many n-grams in all, unigrams included.
+    """
+    from classgram.arpa import write_arpa
+    from classgram.errors import InputError
+    from classgram.model_files import load
+    from classgram.ngram_lm import NgramModel
+    from classgram.pruning import prune_trie
+
+    if (threshold is None) == (size is None):
+        raise InputError("give one of --threshold and --size")
+    if threshold is not None and not 0 <= threshold < 1:
+        raise InputError(f"--threshold {threshold:g}: must be between 0 and 1")
+    if size is not None and size < 1:
+        raise InputError(f"--size {size}: must be 1 or more")
+    if not output.name.endswith((".arpa", ".arpa.gz")):
+        raise InputError(f"{output}: the name must end in .arpa or .arpa.gz")
+    announce_compilation(show.quiet)
+    model = load(file)
+    if not isinstance(model, NgramModel):
+        raise InputError(f"{file}: is no word n-gram model; export it first, with --prune")
+    kept = prune_trie(model.trie, float(size if size is not None else threshold or 0.0))
+    write_arpa(NgramModel(model.vocabulary, kept, {"recipe": "arpa"}), output)
+    message(
+        f"{output}: {sum(kept.sizes):,} of {sum(model.trie.sizes):,} n-grams kept, order {kept.order}",
+        show.quiet,
+    )

@@ -1,0 +1,401 @@
+"""ARPA files checked: every planted defect is found at its line, and sound files pass."""
+
+import gzip
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import kenlm
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from classgram.arpa import write_arpa
+from classgram.arpa_check import check_arpa
+from classgram.arpa_fix import HOPELESS, fix_arpa
+from classgram.arpa_kinds import Kind
+from classgram.errors import InputError
+from classgram.model_files import load
+from classgram.ngram_lm import NgramModel, train_katz, train_kneser_ney
+from tests.test_models import counts_of, random_lines
+
+ROOT = Path(__file__).resolve().parents[1]
+LMPLZ = ROOT.parents[0] / "rivals" / "bin" / "lmplz"
+
+GOOD = """\\data\\
+ngram 1=5
+ngram 2=4
+ngram 3=2
+
+\\1-grams:
+-1\t<unk>\t0
+-99\t<s>\t-0.2218487
+-0.69897\t</s>\t0
+-0.39794\ta\t-0.39794
+-0.52288\tb\t-0.30103
+
+\\2-grams:
+-0.30103\t<s> a\t0
+-0.30103\ta b\t-0.17609
+-0.52288\ta </s>\t0
+-0.60206\tb a\t0
+
+\\3-grams:
+-0.39794\ta b a
+-0.1549\tb a b
+
+\\end\\
+"""
+
+
+def balanced(text: str) -> str:
+    """The text with back-offs that make every context sum to one."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "raw.arpa").write_text(text)
+        fix_arpa(Path(folder) / "raw.arpa", Path(folder) / "good.arpa")
+        return (Path(folder) / "good.arpa").read_text()
+
+
+@pytest.fixture(scope="module")
+def good() -> str:
+    return balanced(GOOD)
+
+
+Edit = Callable[[str], str]
+
+
+def swap(old: str, new: str) -> Edit:
+    """Replace the first match of a pattern."""
+
+    def edit(text: str) -> str:
+        changed = re.sub(old, new, text, count=1, flags=re.MULTILINE)
+        assert changed != text, old
+        return changed
+
+    return edit
+
+
+PLANTED: dict[str, tuple[Edit, Kind, str]] = {
+    "byte-order mark": (lambda text: "\ufeff" + text, Kind.BYTE_ORDER_MARK, r"data"),
+    "blank line first": (lambda text: "\n" + text, Kind.TEXT_BEFORE_DATA, ""),
+    "comment first": (lambda text: "# made by hand\n" + text, Kind.TEXT_BEFORE_DATA, "# made"),
+    "no data": (swap(r"^\\data\\\n", ""), Kind.NO_DATA, "ngram 1"),
+    "data in capitals": (swap(r"^\\data\\", r"\\DATA\\"), Kind.NO_DATA, r"DATA"),
+    "spaces in a count": (swap(r"^ngram 1=5", "ngram 1 = 5"), Kind.MALFORMED_COUNT, "ngram 1"),
+    "no number in a count": (swap(r"^ngram 2=.*", "ngram 2=many"), Kind.MALFORMED_COUNT, "many"),
+    "orders swapped": (
+        swap(r"^ngram 1=5\nngram 2=(\d)", r"ngram 2=\1\nngram 1=5"),
+        Kind.COUNTS_OUT_OF_ORDER,
+        "ngram 2",
+    ),
+    "order twice": (swap(r"^(ngram 2=\d)", r"\1\n\1"), Kind.COUNTS_OUT_OF_ORDER, ""),
+    "order left out": (swap(r"^ngram 2=\d\n", ""), Kind.COUNTS_OUT_OF_ORDER, "ngram 3"),
+    "too many listed": (swap(r"^ngram 1=5", "ngram 1=6"), Kind.WRONG_COUNT, "ngram 1"),
+    "too few listed": (swap(r"^ngram 3=2", "ngram 3=1"), Kind.WRONG_COUNT, "ngram 3"),
+    "empty order": (
+        swap(r"^(ngram 3=2)\n([\s\S]*)\\end", r"\1\nngram 4=0\n\2\\4-grams:\n\n\\end"),
+        Kind.EMPTY_ORDER,
+        "ngram 4",
+    ),
+    "no blank before a section": (swap(r"\n\n(\\2-grams:)", r"\n\1"), Kind.MISSING_BLANK, "2-grams"),
+    "no blank before unigrams": (swap(r"\n\n(\\1-grams:)", r"\n\1"), Kind.MISSING_BLANK, "1-grams"),
+    "no blank before the end": (swap(r"\n\n(\\end)", r"\n\1"), Kind.MISSING_BLANK, "end"),
+    "two blank lines": (swap(r"\n\n(\\2-grams:)", r"\n\n\n\1"), Kind.EXTRA_BLANK, ""),
+    "blank inside a section": (swap(r"^(-.*\t<s> a)", r"\n\1"), Kind.EXTRA_BLANK, ""),
+    "section misspelt": (swap(r"^\\2-grams:", r"\\2-gram:"), Kind.MALFORMED_SECTION, "2-gram"),
+    "section missing": (swap(r"\\3-grams:\n(.*\n)*\n(\\end)", r"\2"), Kind.MISSING_SECTION, "ngram 3"),
+    "section twice": (
+        swap(r"(\\3-grams:\n(?:.+\n)*\n)", r"\1\\2-grams:\n\n"),
+        Kind.DUPLICATE_SECTION,
+        r"2-grams",
+    ),
+    "sections swapped": (
+        swap(r"(\\2-grams:\n(?:.+\n)*\n)(\\3-grams:\n(?:.+\n)*\n)", r"\2\1"),
+        Kind.SECTION_OUT_OF_ORDER,
+        "3-grams",
+    ),
+    "section not listed": (swap(r"^ngram 3=2\n", ""), Kind.UNLISTED_SECTION, "3-grams"),
+    "no end": (swap(r"\n\\end\\\n", ""), Kind.NO_END, ""),
+    "classes after the end": (lambda text: text + "CLASS-1 0.5 a\n", Kind.TEXT_AFTER_END, "CLASS-1"),
+    "spaces for tabs": (swap(r"^(-\S+)\tb a\t", r"\1 b a "), Kind.NOT_TABS, " b a "),
+    "space for one tab": (swap(r"^(-\S+)\tb a\t", r"\1\tb a "), Kind.NOT_TABS, "\tb a "),
+    "two spaces between words": (swap(r"\tb a\t", "\tb  a\t"), Kind.LOOSE_SPACES, "b  a"),
+    "space at a line's end": (swap(r"^(.*\ta b a)$", r"\1 "), Kind.LOOSE_SPACES, "a b a "),
+    "space at a line's start": (swap(r"^(.*\ta b a)$", r" \1"), Kind.NO_NUMBER, " -"),
+    "tabs between words": (swap(r"\tb a\t", "\tb\ta\t"), Kind.TOO_MANY_FIELDS, "b\ta"),
+    "word too many": (swap(r"\tb a\t", "\tb a b\t"), Kind.WORD_NUMBER, "b a b\t"),
+    "word too few": (swap(r"\ta b a$", "\ta b"), Kind.WORD_NUMBER, "\ta b$"),
+    "positive": (swap(r"^-(\S+\tb a\t)", r"\1"), Kind.POSITIVE, "\tb a\t"),
+    "not a number": (swap(r"^-\S+(\tb a\t)", r"nan\1"), Kind.NOT_FINITE, "nan"),
+    "minus infinity": (swap(r"^-\S+(\tb a\t)", r"-inf\1"), Kind.NOT_FINITE, "-inf"),
+    "infinite back-off": (swap(r"^(-\S+\tb a\t).*", r"\1inf"), Kind.NOT_FINITE, "inf"),
+    "no number": (swap(r"^-\S+(\tb a\t)", r"minus\1"), Kind.NO_NUMBER, "minus"),
+    "odd number": (swap(r"^-\S+(\tb a\t)", r"-1_0\1"), Kind.NO_NUMBER, "-1_0"),
+    "empty number": (swap(r"^-\S+(\tb a\t)", r"\1"), Kind.NO_NUMBER, "^\tb a"),
+    "no number as back-off": (swap(r"(\tb a\t).*", r"\1x"), Kind.NO_NUMBER, "\tx"),
+    "decimal comma": (swap(r"^(-\d)\.(\d+\tb a\t)", r"\1,\2"), Kind.DECIMAL_COMMA, ","),
+    "underflow": (swap(r"^-\S+(\tb a\t)", r"-1e9\1"), Kind.UNDERFLOW, "-1e9"),
+    "back-off at the top": (swap(r"(\ta b a)$", r"\1\t-0.1"), Kind.TOP_BACKOFF, "a b a\t"),
+    "no back-off at the unigram of a context": (swap(r"(\ta)\t.*", r"\1"), Kind.NO_UNIGRAM_BACKOFF, "\ta$"),
+    "no back-off at another unigram": (
+        swap(r"(\t<unk>)\t.*", r"\1"),
+        Kind.NO_UNIGRAM_BACKOFF,
+        "<unk>",
+    ),
+    "no back-off at the bigram of a context": (swap(r"(\ta b)\t.*", r"\1"), Kind.NO_BACKOFF, "\ta b$"),
+    "no start": (
+        lambda text: swap("ngram 1=5", "ngram 1=4")(swap(r"^-99\t<s>.*\n", "")(text)),
+        Kind.NO_SENTENCE_START,
+        "1-grams",
+    ),
+    "no sentence end": (
+        lambda text: swap("ngram 1=5", "ngram 1=4")(swap(r"^.*\t</s>.*\n", "")(text)),
+        Kind.NO_SENTENCE_END,
+        "1-grams",
+    ),
+    "no unknown word": (
+        lambda text: swap("ngram 1=5", "ngram 1=4")(swap(r"^.*\t<unk>.*\n", "")(text)),
+        Kind.NO_UNKNOWN,
+        "1-grams",
+    ),
+    "unknown word in capitals": (lambda text: text.replace("<unk>", "<UNK>"), Kind.SYMBOL_SPELLING, "<UNK>"),
+    "start in capitals": (lambda text: text.replace("<s>", "<S>"), Kind.SYMBOL_SPELLING, "\t<S>\t"),
+    "likely start": (swap(r"^-99\t<s>", "-1.5\t<s>"), Kind.START_PROBABILITY, "<s>"),
+    "start with 0": (swap(r"^-99\t<s>", "0\t<s>"), Kind.START_ZERO, "<s>"),
+    "start inside": (swap(r"\tb a\t", "\tb <s>\t"), Kind.START_INSIDE, "b <s>"),
+    "end inside": (swap(r"\tb a\t", "\t</s> a\t"), Kind.END_INSIDE, "</s> a"),
+    "no such unigram": (swap(r"\tb a\t", "\tb zebra\t"), Kind.NO_SUCH_UNIGRAM, "zebra"),
+    "no prefix": (swap(r"\tb a b$", "\tb b b"), Kind.NO_PREFIX, "b b b"),
+    "no suffix": (swap(r"\ta b a$", "\ta b b"), Kind.NO_SUFFIX, "a b b"),
+    "duplicate": (swap(r"\tb a\t", "\ta b\t"), Kind.DUPLICATE, "a b\t"),
+    "duplicate unigram": (swap(r"\tb\t", "\ta\t"), Kind.DUPLICATE, "\ta\t"),
+    "carriage returns": (lambda text: text.replace("\n", "\r\n"), Kind.CARRIAGE_RETURN, r"data"),
+    "one carriage return": (swap(r"(\tb a\t.*)", "\\1\r"), Kind.CARRIAGE_RETURN, "b a"),
+    "lone carriage return": (swap(r"\tb a\t", "\tb\r a\t"), Kind.CONTROL_CHARACTER, "b\r a"),
+    "spaces in an empty line": (swap(r"\n\n(\\2-grams:)", r"\n \n\1"), Kind.LOOSE_SPACES, "^ $"),
+    "order nought": (swap(r"^\\2-grams:", r"\\0-grams:"), Kind.MALFORMED_SECTION, "0-grams"),
+    "order of a million": (swap(r"^ngram 3=2", "ngram 1000000=2"), Kind.COUNTS_OUT_OF_ORDER, "1000000"),
+    "nul": (swap(r"\tb a\t", "\tb\x00 a\t"), Kind.CONTROL_CHARACTER, "\x00"),
+    "vertical tab": (swap(r"\tb a\t", "\tb\x0b a\t"), Kind.CONTROL_CHARACTER, "\x0b"),
+    "unigrams above one": (swap(r"^-\S+\ta\t", "-0.01\ta\t"), Kind.UNIGRAM_SUM, "1-grams"),
+    "context above one": (swap(r"^-\S+\ta b\t", "-0.01\ta b\t"), Kind.CONTEXT_SUM, "^-[^\t]+\ta\t"),
+    "back-off too high": (swap(r"(\tb\t).*", r"\g<1>0.9"), Kind.BACKOFF_SUM, "\tb\t"),
+    "back-off too low": (swap(r"(\tb\t).*", r"\1-2"), Kind.BACKOFF_SUM, "\tb\t"),
+    "blank after the end": (lambda text: text + "\n", Kind.BLANK_AFTER_END, ""),
+    "no last line end": (lambda text: text[:-1], Kind.NO_LAST_LINE_END, "end"),
+}
+
+
+def line_of(text: str, pattern: str) -> list[int]:
+    """The numbers of the lines that match."""
+    return [
+        number for number, line in enumerate(text.split("\n"), 1) if re.search(pattern, line.rstrip("\r"))
+    ]
+
+
+def test_the_good_file_is_good(good: str, tmp_path: Path) -> None:
+    (tmp_path / "good.arpa").write_text(good)
+    report = check_arpa(tmp_path / "good.arpa")
+    assert report.findings == ()
+    assert report.sizes == (5, 4, 2)
+    kenlm.Model(str(tmp_path / "good.arpa"))
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_planted_defects_are_found_at_their_line(good: str, name: str, tmp_path: Path) -> None:
+    edit, kind, place = PLANTED[name]
+    broken = edit(good)
+    path = tmp_path / "broken.arpa"
+    path.write_bytes(broken.encode())
+    report = check_arpa(path)
+    found = [one for one in report.findings if one.kind is kind]
+    assert found, report.findings
+    assert (report.violations > 0) != (kind.value.warning and len(report.findings) == len(found))
+    if place:
+        assert found[0].line in line_of(broken, place)
+    mended = tmp_path / "mended.arpa"
+    fix_arpa(path, mended)
+    assert check_arpa(mended).findings == ()
+    kenlm.Model(str(mended))
+
+
+def test_every_kind_is_planted_somewhere() -> None:
+    elsewhere = {
+        *(
+            Kind.INVALID_UTF8,
+            Kind.CUT_SHORT,
+            Kind.EMPTY_FILE,
+            Kind.NO_UNIGRAMS,
+            Kind.ONE_ORDER,
+            Kind.HIGH_ORDER,
+        ),
+        *(Kind.NO_COUNTS, Kind.BLANK_BEFORE_DATA, Kind.OMITTED_BACKOFF, Kind.CLOSED_VOCABULARY),
+        *(Kind.PRUNED_SUFFIX, Kind.LOW_SUM),
+    }
+    assert {kind for _, kind, _ in PLANTED.values()} | elsewhere == set(Kind)
+
+
+def kinds(path: Path) -> set[Kind]:
+    """The kinds of findings in a file."""
+    return {one.kind for one in check_arpa(path).findings}
+
+
+def test_defects_of_whole_files(good: str, tmp_path: Path) -> None:
+    path = tmp_path / "broken.arpa"
+    path.write_bytes(good.encode().replace(b"\tb a\t", b"\tb\xff a\t"))
+    assert Kind.INVALID_UTF8 in kinds(path)
+    path.write_bytes(b"")
+    assert kinds(path) == {Kind.EMPTY_FILE}
+    path.write_text("\\data\\\n\n\\end\\\n")
+    assert kinds(path) == {Kind.NO_COUNTS, Kind.NO_UNIGRAMS}
+    path.write_text("no model at all")
+    assert {Kind.TEXT_BEFORE_DATA, Kind.NO_DATA, Kind.NO_END, Kind.NO_UNIGRAMS} <= kinds(path)
+    with pytest.raises(InputError, match="cannot be mended"):
+        fix_arpa(path, tmp_path / "mended.arpa")
+    path.write_text("\\data\\\nngram 1=0\nngram 2=0\n\n\\1-grams:\n\n\\2-grams:\n\n\\end\\\n")
+    assert {Kind.NO_UNIGRAMS, Kind.EMPTY_ORDER} <= kinds(path)
+    path.write_text(
+        "\\data\\\nngram 1=3\n\n\\1-grams:\n-0.30103\t<unk>\n-99\t<s>\n-0.30103\t</s>\n\n\\end\\\n"
+    )
+    assert kinds(path) == {Kind.ONE_ORDER}
+    fix_arpa(path, tmp_path / "mended.arpa")
+    assert kenlm.Model(str(tmp_path / "mended.arpa")).order == 2
+    packed = tmp_path / "cut.arpa.gz"
+    packed.write_bytes(gzip.compress(good.encode())[:-30])
+    assert Kind.CUT_SHORT in kinds(packed)
+    packed.write_bytes(b"no gzip at all")
+    assert kinds(packed) == {Kind.CUT_SHORT}
+    with pytest.raises(InputError, match="cannot be read"):
+        check_arpa(tmp_path / "missing.arpa")
+
+
+def test_hopeless_files_are_not_mended(good: str, tmp_path: Path) -> None:
+    packed = tmp_path / "cut.arpa.gz"
+    packed.write_bytes(gzip.compress(good.encode())[:-30])
+    with pytest.raises(InputError, match="cannot be mended"):
+        fix_arpa(packed, tmp_path / "mended.arpa")
+    assert not (tmp_path / "mended.arpa").exists()
+    assert Kind.CUT_SHORT in HOPELESS
+
+
+def test_high_orders_are_named(tmp_path: Path) -> None:
+    model = train_kneser_ney(counts_of(random_lines(1), 7), 7)
+    write_arpa(model, tmp_path / "seven.arpa")
+    assert kinds(tmp_path / "seven.arpa") == {Kind.HIGH_ORDER}
+
+
+def as_srilm(model: NgramModel) -> str:
+    """A model as SRILM writes it: an empty line first, back-offs only where something follows."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        write_arpa(model, Path(folder) / "model.arpa")
+        lines = (Path(folder) / "model.arpa").read_text().split("\n")
+    contexts = {line.split("\t")[1].rpartition(" ")[0] for line in lines if "\t" in line}
+    made = []
+    for line in lines:
+        fields = line.split("\t")
+        made.append("\t".join(fields[:2]) if len(fields) == 3 and fields[1] not in contexts else line)
+    return "\n" + "\n".join(made)
+
+
+def test_files_in_srilms_manner_pass(tmp_path: Path) -> None:
+    for number, train in enumerate((train_kneser_ney, train_katz)):
+        model = train(counts_of(random_lines(1), 3, ("never",)), 3)
+        path = tmp_path / f"{number}.arpa"
+        path.write_text(as_srilm(model))
+        report = check_arpa(path)
+        assert report.violations == 0
+        assert {one.kind for one in report.findings} == {Kind.BLANK_BEFORE_DATA, Kind.OMITTED_BACKOFF}
+        # Without -unk there is no <unk>.
+        closed = re.sub(r"ngram 1=(\d+)", lambda found: f"ngram 1={int(found[1]) - 1}", as_srilm(model))
+        path.write_text(re.sub(r"^.*\t<unk>.*\n", "", closed, flags=re.MULTILINE))
+        assert Kind.CLOSED_VOCABULARY in kinds(path)
+        assert check_arpa(path).violations == 0
+
+
+def test_files_pruned_in_srilms_manner_pass(tmp_path: Path) -> None:
+    text = as_srilm(train_kneser_ney(counts_of(random_lines(1), 3), 3))
+    first = re.search(r"\\3-grams:\n[\s\S]*?\tw\d+ (w\d+ w\d+)\n", text)
+    assert first
+    # The suffix of the first trigram goes; with it go all trigrams that begin with it.
+    gone = first[1]
+    kept = [
+        line for line in text.split("\n") if not (line.split("\t")[1:2] == [gone] or f"\t{gone} " in line)
+    ]
+    sizes = {order: sum(line.count(" ") == order - 1 for line in kept if "\t" in line) for order in (2, 3)}
+    path = tmp_path / "pruned.arpa"
+    joined = "\n".join(kept)
+    for order, size in sizes.items():
+        joined = re.sub(rf"ngram {order}=\d+", f"ngram {order}={size}", joined)
+    path.write_text(joined)
+    report = check_arpa(path)
+    assert {Kind.PRUNED_SUFFIX} <= {one.kind for one in report.findings}
+    assert all(one.kind.value.warning or one.kind is Kind.BACKOFF_SUM for one in report.findings)
+
+
+def test_files_by_lmplz_pass(tmp_path: Path) -> None:
+    if not LMPLZ.exists():
+        pytest.skip(f"{LMPLZ} is not here")
+    text = "\n".join(random_lines(1, 300)) + "\n"
+    for order in ("2", "4"):
+        options = ["-o", order, "--discount_fallback", "-S", "100M", "-T", str(tmp_path)]
+        run = subprocess.run([LMPLZ, *options], input=text.encode(), capture_output=True, check=True)
+        (tmp_path / "lmplz.arpa").write_bytes(run.stdout)
+        report = check_arpa(tmp_path / "lmplz.arpa")
+        assert report.violations == 0
+        assert {one.kind for one in report.findings} == {Kind.START_ZERO}
+
+
+def test_mending_changes_no_score_of_a_sound_file(tmp_path: Path) -> None:
+    model = train_kneser_ney(counts_of(random_lines(1), 4), 4)
+    write_arpa(model, tmp_path / "model.arpa")
+    text = (tmp_path / "model.arpa").read_text()
+    (tmp_path / "untidy.arpa").write_text("\n\n" + text.replace("\t", "  ").replace("ngram ", " ngram  "))
+    fix_arpa(tmp_path / "untidy.arpa", tmp_path / "mended.arpa")
+    sentences = random_lines(2, 20)
+    again = load(tmp_path / "mended.arpa")
+    np.testing.assert_allclose(
+        [again.score(line) for line in sentences], [model.score(line) for line in sentences], atol=1e-4
+    )
+
+
+@given(st.data())
+def test_any_damage_is_survived(data: st.DataObject) -> None:
+    import tempfile
+
+    lines = GOOD.encode().split(b"\n")
+    for _ in range(data.draw(st.integers(1, 6))):
+        place = data.draw(st.integers(0, len(lines) - 1))
+        change = data.draw(st.sampled_from(["drop", "double", "swap", "cut", "bytes"]))
+        if change == "drop" and len(lines) > 1:
+            del lines[place]
+        elif change == "double":
+            lines.insert(place, lines[place])
+        elif change == "swap":
+            lines[0], lines[place] = lines[place], lines[0]
+        elif change == "cut":
+            lines[place] = lines[place][: len(lines[place]) // 2]
+        else:
+            lines[place] = data.draw(st.binary(max_size=8)).replace(b"\n", b"") + lines[place]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "damaged.arpa"
+        path.write_bytes(b"\n".join(lines))
+        report = check_arpa(path)
+        assert all(one.line >= 1 for one in report.findings)
+        try:
+            fix_arpa(path, Path(folder) / "mended.arpa")
+        except InputError:
+            return
+        assert check_arpa(Path(folder) / "mended.arpa").violations == 0
+        kenlm.Model(str(Path(folder) / "mended.arpa"))
+
+
+def test_docs_list_every_check() -> None:
+    text = (ROOT / "docs" / "arpa.md").read_text(encoding="utf-8")
+    missing = [kind for kind in Kind if f"`{kind.name.lower().replace('_', '-')}`" not in text]
+    assert not missing
