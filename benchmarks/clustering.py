@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.measure import Figure, Settings, best, classgram, command, novels, peak_memory
 from classgram.clustering import Result, exchange
 from classgram.kernels import lean_kernel
-from classgram.kernels.proposals import add_eight_rows
+from classgram.kernels.dense_scores import add_eight_rows
 from classgram.ngrams import NgramCounts, count_ngrams
 from classgram.options import ClusterOptions, CountOptions, RunOptions, SearchOptions, VocabularyOptions
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 SCRIPT = """
 import json, warnings
+from unittest.mock import patch
 warnings.simplefilter("ignore")
 from classgram.clustering import exchange
 from classgram.ngrams import count_ngrams
@@ -15,14 +16,16 @@ from classgram.options import ClusterOptions, RunOptions, SearchOptions
 from classgram.text import text_from_strings
 counts = count_ngrams(text_from_strings(["a b c a", "b c a d", "d a b", "c c a b"] * 2))
 found = []
-for options in (
-    ClusterOptions(classes=2),
-    ClusterOptions(classes=2, criterion="loo"),
-    ClusterOptions(classes=2, shape="joint", criterion="loo"),
-    ClusterOptions(classes=2, shape="predictive"),
+for options, sparse in (
+    (ClusterOptions(classes=2), False),
+    (ClusterOptions(classes=2, criterion="loo"), False),
+    (ClusterOptions(classes=2, shape="joint", criterion="loo"), False),
+    (ClusterOptions(classes=2, shape="joint", criterion="loo"), True),
+    (ClusterOptions(classes=2, shape="predictive"), True),
 ):
     for search in (SearchOptions(), SearchOptions(effort="normal"), SearchOptions(heuristic=True, targets=1)):
-        result = exchange(counts, options, search, RunOptions(threads=1))
+        with patch("classgram.task.prefers_sparse", return_value=sparse):
+            result = exchange(counts, options, search, RunOptions(threads=1))
         found.append([result.F, [classes.tolist() for classes in result.partition.maps]])
 print(json.dumps(found))
 """

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from classgram.candidates import make_candidates
 from classgram.clustering import exchange
 from classgram.kernels.heuristic import run_heuristic
-from classgram.kernels.proposals import Rule
+from classgram.kernels.problem import Rule
 from classgram.options import ClusterOptions, RunOptions, SearchOptions
 from tests import reference_clustering as naive
 from tests.test_clustering import counts_of, make_case, small_texts, synthetic_text

@@ -181,6 +181,8 @@ def test_class_models_make_or_use_their_classes(command: Run, texts: Path, tmp_p
     assert command("train", train, "-o", tmp_path / "used", *used, "--quiet")[0] == 0
     for file in (tmp_path / "tied").iterdir():
         assert file.read_bytes() == (tmp_path / "used" / file.name).read_bytes()
+    assert command("train", train, "-o", tmp_path / "pairs", *used, "--smoothing", "paper", "--quiet")[0] == 0
+    assert json.loads((tmp_path / "pairs" / "config.json").read_text())["order"] == 2
     for smoothing in ("paper", "interpolated", "kneser-ney"):
         joint = ("--shape", "joint", "--order", 3, "--contexts", 40, "--smoothing", smoothing)
         assert command("train", train, "-o", tmp_path / smoothing, *made, *joint)[0] == 0

@@ -5,15 +5,15 @@ import numpy as np
 from classgram.kernels.heuristic import Candidates
 from classgram.options import SearchOptions
 from classgram.state import State
+from classgram.tables import class_sums
 
 
 def make_candidates(state: State, number: int, options: SearchOptions) -> Candidates:
     """Give the lists of one side, all to be made before the first element is looked at."""
     side = state.sides[number]
     problem = side.problem
-    rows = problem.table.cells.shape[0]
     parts = 2 if problem.tied else 1
-    opposite = problem.table.cells.sum(axis=1, dtype=np.int64)
+    opposite = class_sums(problem.table.cells, side.width)[1]
     if not problem.tied and side.mirror.totals.size:
         # The other side's own counts, which stay current when its elements move.
         opposite = side.mirror.totals[0]
@@ -21,7 +21,7 @@ def make_candidates(state: State, number: int, options: SearchOptions) -> Candid
         lists=np.full((problem.candidates, parts, options.neighbours), -1, np.int32),
         moves=np.array([options.renew], np.int64),
         targets=np.zeros(options.targets + 2, np.int32),
-        marks=np.zeros(rows, np.int32),
+        marks=np.zeros(side.rows, np.int32),
         ranked=np.zeros(options.neighbours, np.int32),
         opposite_totals=opposite,
         renew=options.renew,

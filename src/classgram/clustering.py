@@ -169,7 +169,7 @@ def prepare(
     batch = options.batch or default_batch(movable)
     noise = np.zeros(1, np.float32)
     if annealing_sweeps(options):
-        noise = gumbel_noise(options.seed, max(s.problem.table.cells.shape[1] for s in state.sides))
+        noise = gumbel_noise(options.seed, max(side.width for side in state.sides))
     search = Search(task, options, state, engine, batch, checkpoints=checkpoints, noise=noise)
     if options.heuristic and not selects_all(state, options):
         search.candidates = [make_candidates(state, i, options) for i in range(len(state.sides))]

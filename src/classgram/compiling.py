@@ -14,7 +14,8 @@ from classgram.criteria import MaximumLikelihood
 from classgram.engine import available_threads
 from classgram.events import Events, SparseRows
 from classgram.kernels.exchange import apply_proposals
-from classgram.kernels.proposals import Rule, propose_classes
+from classgram.kernels.problem import Rule
+from classgram.kernels.proposals import propose_classes
 from classgram.state import Numbering, State, tied_state
 
 _other: list[subprocess.Popen[bytes]] = []

@@ -120,7 +120,7 @@ def kernel_terms(criterion: Criterion, total: int) -> tuple[Terms, Ready]:
         quantised[:, level - 1] = np.rint(differences / steps[level - 1])
     # The last column stays 0: it stands for all larger counts, which the kernels add themselves.
     middling = np.zeros((MIDDLE_LEVELS + 1, SHORT_COUNTS + 1), np.float32)
-    for amount in range(LEVELS + 1, MIDDLE_LEVELS + 1):
+    for amount in range(1, MIDDLE_LEVELS + 1):
         middling[amount, :-1] = values[amount : amount + SHORT_COUNTS] - values[:SHORT_COUNTS]
     terms = Terms(
         values,

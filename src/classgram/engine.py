@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from classgram.errors import InputError
 from classgram.kernels.exchange import apply_proposals
-from classgram.kernels.proposals import Rule, Scratch, propose_classes
+from classgram.kernels.problem import Rule, Scratch
+from classgram.kernels.proposals import propose_classes
 from classgram.state import Side, State
 
 Elements = npt.NDArray[np.int32]

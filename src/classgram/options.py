@@ -178,7 +178,7 @@ class ModelOptions:
     """A mixture of word and class models, or one of Kneser-Ney, the paper's back-off, Katz, class."""
 
     order: int | None = None
-    """The longest n-grams; by default 5 (Kneser-Ney, tied classes), 3, or that of other classes."""
+    """The longest n-grams; by default 5 (Kneser-Ney, tied classes), 3, 2 for the paper's smoothing."""
 
     smoothing: Smoothing | None = None
     """Of class models: kneser-ney (for tied classes the default), interpolated, or the paper's."""

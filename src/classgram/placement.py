@@ -43,7 +43,8 @@ def place_contexts(task: Task, state: State, classes: ClassMap, elements: npt.ND
     counts = np.concatenate([followers[i][1] for i in counted]).astype(np.int32)
     starts = np.zeros(len(counted) + 1, np.int64)
     np.cumsum([followers[i][0].size for i in counted], out=starts[1:])
-    problem = state.sides[1].problem
+    side = state.sides[1]
+    problem = side.problem
     candidates = problem.candidates
     chosen = np.zeros(len(counted), np.int32)
     place_elements(
@@ -54,8 +55,9 @@ def place_contexts(task: Task, state: State, classes: ClassMap, elements: npt.ND
         problem.numbers,
         chosen,
         (
-            np.zeros(problem.table.cells.shape[0], np.int64),
+            np.zeros(side.rows, np.int64),
             np.zeros(candidates),
+            np.zeros(candidates, np.int64),
             np.zeros(candidates, np.int64),
         ),
     )

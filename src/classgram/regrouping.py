@@ -13,9 +13,13 @@ import numpy.typing as npt
 from classgram.criteria import small_values
 from classgram.kernels.merging import Merging, fill_losses
 from classgram.state import ClassMap, Counts, Side, State
+from classgram.tables import dense_cells
 
 MOST_CLASSES = 400
 """Regrouping compares all pairs of classes: with more of them it would cost more than the sweeps."""
+
+MOST_CELLS = 1 << 26
+"""It does so on the whole table with its zeros: larger ones would not fit."""
 
 ROTATIONS = 20
 """Steps of power iteration towards the direction in which the members of a class differ most."""
@@ -62,7 +66,8 @@ def propose(state: State) -> tuple[Proposal, ...]:
     for side in state.sides:
         swaps: list[Swap] = []
         leaving = np.zeros(0, np.int32)
-        if side.problem.candidates <= MOST_CLASSES and side.movable.size > 0:
+        count = side.problem.candidates
+        if count <= MOST_CLASSES and side.rows * count <= MOST_CELLS and side.movable.size > 0:
             leaving, gains = best_halves(side, state.criterion.discount > 0)
             swaps = choose_swaps(side, gains)
         proposals.append(Proposal(swaps, leaving))
@@ -113,7 +118,7 @@ def fixed_classes(side: Side) -> npt.NDArray[np.bool_]:
     problem = side.problem
     movable = np.zeros(problem.classes.size, np.bool_)
     movable[side.movable] = True
-    fixed = np.zeros(problem.table.cells.shape[1], np.bool_)
+    fixed = np.zeros(side.width, np.bool_)
     fixed[problem.classes[~movable]] = True
     return fixed[: problem.candidates]
 
@@ -123,7 +128,7 @@ def merge_losses(side: Side) -> Vector:
     problem = side.problem
     count = problem.candidates
     losses = np.full((count, count), np.inf)
-    cells = problem.table.cells.astype(np.int64)
+    cells = dense_cells(problem.table.cells, side.width).astype(np.int64)
     merging = Merging(cells, problem.table.totals, losses, small_values(0.0), problem.tied)
     fill_losses(merging, np.arange(count, dtype=np.int32), np.empty(count, np.int64))
     return losses
@@ -141,7 +146,7 @@ def best_halves(side: Side, several: bool) -> tuple[npt.NDArray[np.int32], Vecto
     """
     members = gather_members(side)
     totals = class_columns(side)
-    rows = side.problem.table.cells.shape[0]
+    rows = side.rows
     chosen = direction(members, totals, rows) > 0
     for _ in range(REFINEMENTS):
         better = prefers_first(members, totals, chosen, rows)
@@ -155,7 +160,7 @@ def gather_members(side: Side) -> Members:
     """Give the profiles of all movable elements, by class."""
     problem, events = side.problem, side.problem.events
     elements = side.movable
-    rows = problem.table.cells.shape[0]
+    rows = side.rows
     starts, ends = events.starts[elements], events.starts[elements + 1]
     lengths = ends - starts
     owners = np.repeat(np.arange(elements.size), lengths)
@@ -242,5 +247,5 @@ def split_gains(side: Side, members: Members, chosen: npt.NDArray[np.bool_], sev
 
 def class_columns(side: Side) -> Vector:
     """Give the counts of all classes with all opposite classes, one class after the other."""
-    columns = side.problem.table.cells[:, : side.problem.candidates]
+    columns = dense_cells(side.problem.table.cells, side.width)[:, : side.problem.candidates]
     return np.ascontiguousarray(columns.T).ravel().astype(np.float64)

@@ -16,7 +16,7 @@ from classgram.checkpoint import Checkpoints, state_arrays
 from classgram.criteria import LeavingOneOut, estimated_discount
 from classgram.engine import Engine
 from classgram.kernels.heuristic import Candidates, run_heuristic
-from classgram.kernels.proposals import NOISE_VALUES, ONCE, Rule, Scratch
+from classgram.kernels.problem import NOISE_VALUES, ONCE, RESTLESS, Rule, Scratch
 from classgram.options import SearchOptions
 from classgram.progress import Report, silent
 from classgram.regrouping import propose, swapped
@@ -32,9 +32,6 @@ REGROUPING_GAIN = 2e-5
 LARGEST_BATCH = 512
 SWEEP_ROUNDS = 16
 """Rounds hold one sixteenth of the elements, up to the largest batch: larger ones gain nothing."""
-
-RESTLESS = 1.0
-"""Elements whose slack is below this, times the root of their count, are looked at again soon."""
 
 WORTHWHILE = 0.02
 """Sweeps over restless elements go on while they move more than this share of them."""

@@ -16,12 +16,21 @@ from classgram.errors import InputError
 from classgram.events import Events, SparseRows
 from classgram.kernels import class_table as kernel
 from classgram.kernels import frozen
-from classgram.kernels.class_table import ClassTable
-from classgram.kernels.criterion import LEVELS, Ready, Terms, global_term
-from classgram.kernels.proposals import KINDS, ONCE, SEEN, Problem, Scratch, Slots
-
-LANES = 16
-"""Rows are padded to a multiple of this many candidates."""
+from classgram.kernels.class_table import ClassTable, is_sparse
+from classgram.kernels.criterion import Ready, Terms, global_term
+from classgram.kernels.problem import KINDS, ONCE, SEEN, Cells, Problem, Scratch, Slots
+from classgram.tables import (
+    CELL_BYTES,
+    class_pairs,
+    class_sums,
+    dense_table,
+    empty_table,
+    listed_counts,
+    padded,
+    row_count,
+    sparse_cells,
+    sparse_table,
+)
 
 ClassMap = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
@@ -47,14 +56,26 @@ class Side:
     mirror: ClassTable
     movable: npt.NDArray[np.int32]
 
+    @property
+    def rows(self) -> int:
+        """The rows of the table: opposite classes."""
+        return row_count(self.problem.table)
+
+    @property
+    def width(self) -> int:
+        """The columns of the table: candidates, pinned classes, and what fills the last vector."""
+        return int(self.problem.table.totals.shape[1])
+
     def scratch(self) -> Scratch:
         """Give working memory for one thread."""
-        rows, width = self.problem.table.cells.shape
+        rows, width = self.rows, self.width
+        sparse = is_sparse(self.problem.table)
         amounts = self.problem.events.amounts.dtype
         return Scratch(
             slots=Slots(np.zeros(rows, np.int32), np.zeros(rows, amounts), np.zeros(rows, amounts)),
             rows=np.zeros(rows + 8, np.int64),
             scores=np.zeros(width, np.float32),
+            sums=np.zeros(width if sparse else 0),
             packed=np.zeros(width, np.int16),
             once=np.zeros(width, np.int32),
             seen=np.zeros(width, np.int32),
@@ -74,16 +95,16 @@ class State:
     sides: tuple[Side, ...]
     maps: tuple[ClassMap, ...]
     numberings: tuple[Numbering, ...]
-    table: npt.NDArray[np.int32] = field(repr=False)
+    table: Cells = field(repr=False)
     """N(g1, g2), context classes by word classes: the cells of the words' table."""
 
     def value(self) -> float:
         """Give F, computed anew from the table."""
-        pairs, once, seen = kernel.sum_pair_values(self.table, self.criterion.pair_shift)
+        pairs, once, seen = kernel.sum_pair_values(listed_counts(self.table), self.criterion.pair_shift)
         result = float(pairs)
         problem = self.sides[0].problem
         kinds = 1
-        for totals in self._totals():
+        for totals in class_sums(self.table, self.sides[0].width):
             several = totals[totals > 1].astype(np.float64)
             result -= float((several * np.log(several - self.criterion.total_shift)).sum())
             kinds *= int((totals > 0).sum())
@@ -93,39 +114,17 @@ class State:
         assert seen == problem.numbers[SEEN], "the running number of pairs seen is wrong"
         return result
 
-    def _totals(self) -> tuple[Counts, Counts]:
-        """Give the counts of word classes and of context classes."""
-        table = self.table
-        return table.sum(0, dtype=np.int64), table.sum(1, dtype=np.int64)
-
     def seen_twice(self) -> int:
         """Give the number of class pairs seen twice."""
-        return int((self.table == 2).sum())
+        return int((listed_counts(self.table) == 2).sum())
 
     def use_criterion(self, criterion: Criterion, total: int) -> None:
         """Go on with another criterion (another discount): all ready differences are renewed."""
         self.criterion = criterion
         self.terms, self.ready = kernel_terms(criterion, total)
         for side in self.sides:
-            table = side.problem.table
-            kernel.fill_differences(table, self.terms, self.ready)
-
-
-def padded(width: int) -> int:
-    """Give a row's width in whole vectors."""
-    return -(-width // LANES) * LANES
-
-
-def empty_table(dtype: npt.DTypeLike) -> ClassTable:
-    """Give the table of a side that never moves."""
-    return ClassTable(
-        np.zeros((0, 0), dtype),
-        np.zeros((0, 0), np.uint16),
-        np.zeros(0, dtype),
-        np.zeros((0, 0), np.int16),
-        np.zeros((0, 0), np.int64),
-        np.zeros((0, 0), np.float32),
-    )
+            if not is_sparse(side.problem.table):
+                kernel.fill_differences(side.problem.table, self.terms, self.ready)
 
 
 def kernel_events(rows: SparseRows, classes: ClassMap) -> kernel.Events:
@@ -139,20 +138,6 @@ def element_sizes(rows: SparseRows) -> Counts:
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows.counts, dtype=np.int64)])
     sizes: Counts = ends[rows.starts[1:]] - ends[rows.starts[:-1]]
     return sizes
-
-
-def make_table(cells: npt.NDArray[np.int32], totals: Counts, terms: Terms, ready: Ready) -> ClassTable:
-    """Give a table with its ready differences."""
-    table = ClassTable(
-        cells,
-        np.zeros(cells.shape, np.uint16),
-        np.zeros(cells.shape[1], cells.dtype),
-        np.zeros((cells.shape[0] * LEVELS + 1, cells.shape[1]), np.int16),
-        totals,
-        totals.astype(np.float32),
-    )
-    kernel.fill_differences(table, terms, ready)
-    return table
 
 
 def class_totals(classes: ClassMap, sizes: Counts, width: int) -> Counts:
@@ -182,7 +167,7 @@ def tied_state(
     kernel.fill_cells(stacked, own, cells)
     sizes = np.stack([element_sizes(events.by_column), element_sizes(events.by_row)], axis=1)
     totals = np.stack([class_totals(own, sizes[:, side], width) for side in (0, 1)])
-    table = make_table(cells, totals, terms, ready)
+    table = dense_table(cells, totals, terms, ready)
     words_by_contexts = cells[: numbering.total]
     problem = Problem(
         stacked,
@@ -227,12 +212,47 @@ def running_numbers(table: npt.NDArray[np.int32], word_totals: Counts, context_t
     return numbers
 
 
+def separate_tables(
+    events: Events,
+    maps: tuple[ClassMap, ClassMap],
+    numberings: tuple[Numbering, Numbering],
+    criterion: tuple[Terms, Ready],
+    form: tuple[bool, bool],
+) -> tuple[ClassTable, ClassTable]:
+    """Give the words' table and the contexts', which mirrors it, or is empty where they never move.
+
+    ``form``: whether tables are sparse, and whether contexts move.
+    """
+    (contexts, words), (sparse, moving) = maps, form
+    rows, columns = (numbering.total for numbering in numberings)
+    sizes = element_sizes(events.by_column), element_sizes(events.by_row)
+    word_totals = class_totals(words, sizes[0], padded(columns))[None]
+    context_totals = class_totals(contexts, sizes[1], padded(rows))[None]
+    if sparse:
+        amounts = cast(npt.NDArray[np.int32], events.by_row.counts)
+        pairs = class_pairs(events, contexts, words)
+        table = sparse_table(sparse_cells(pairs, amounts, (rows, padded(columns))), word_totals)
+        if not moving:
+            return table, empty_table(table)
+        turned = sparse_cells((pairs[1], pairs[0]), amounts, (columns, padded(rows)))
+        return table, sparse_table(turned, context_totals)
+    cells = np.zeros((rows, padded(columns)), events.by_row.counts.dtype)
+    kernel.fill_cells(kernel_events(events.by_column, contexts), words, cells)
+    table = dense_table(cells, word_totals, *criterion)
+    if not moving:
+        return table, empty_table(table)
+    mirror = np.zeros((columns, padded(rows)), cells.dtype)
+    mirror[:, :rows] = cells[:, :columns].T
+    return table, dense_table(mirror, context_totals, *criterion)
+
+
 def separate_state(
     events: Events,
     criterion: Criterion,
     maps: tuple[ClassMap, ClassMap],
     numberings: tuple[Numbering, Numbering],
     least: tuple[int, int | None],
+    sparse: bool,
 ) -> State:
     """Give the state for contexts and words with classes of their own.
 
@@ -241,55 +261,41 @@ def separate_state(
     """
     terms, ready = kernel_terms(criterion, events.total)
     contexts, words = (np.array(classes, np.int32) for classes in maps)
-    context_numbers, word_numbers = numberings
-    dtype = events.by_row.counts.dtype
-    cells = np.zeros((context_numbers.total, padded(word_numbers.total)), dtype)
-    word_events = kernel_events(events.by_column, contexts)
-    context_events = kernel_events(events.by_row, words)
-    kernel.fill_cells(word_events, words, cells)
+    form = (sparse, least[1] is not None)
+    table, mirror = separate_tables(events, (contexts, words), numberings, (terms, ready), form)
     word_sizes, context_sizes = element_sizes(events.by_column), element_sizes(events.by_row)
-    context_width = padded(context_numbers.total)
-    word_totals = class_totals(words, word_sizes, cells.shape[1])
-    context_totals = class_totals(contexts, context_sizes, context_width)
-    numbers = running_numbers(cells, word_totals, context_totals)
-    table = make_table(cells, word_totals[None], terms, ready)
-    moving = least[1] is not None
-    mirror = empty_table(dtype)
-    if moving:
-        turned = np.zeros((word_numbers.total, context_width), dtype)
-        turned[:, : context_numbers.total] = cells[:, : word_numbers.total].T
-        mirror = make_table(turned, context_totals[None], terms, ready)
+    context_totals = class_totals(contexts, context_sizes, numberings[0].total)
     problem = Problem(
-        word_events,
+        kernel_events(events.by_column, contexts),
         words,
         frozen(word_sizes[:, None]),
         table,
         np.zeros(words.size, np.float32),
-        numbers,
-        word_numbers.candidates,
+        running_numbers(listed_counts(table.cells), table.totals[0], context_totals),
+        numberings[1].candidates,
         0,
         0,
     )
-    free = (words < word_numbers.candidates) & (word_sizes >= max(least[0], 1))
+    free = (words < numberings[1].candidates) & (word_sizes >= max(least[0], 1))
     sides = [Side(problem, mirror, falling_order(word_sizes, free))]
     if least[1] is not None:
-        free = (contexts < context_numbers.candidates) & (context_sizes >= max(least[1], 1))
+        free = (contexts < numberings[0].candidates) & (context_sizes >= max(least[1], 1))
         other = problem._replace(
-            events=context_events,
+            events=kernel_events(events.by_row, words),
             classes=contexts,
             sizes=frozen(context_sizes[:, None]),
             table=mirror,
             slacks=np.zeros(contexts.size, np.float32),
-            candidates=context_numbers.candidates,
+            candidates=numberings[0].candidates,
             side=1,
         )
         sides.append(Side(other, table, falling_order(context_sizes, free)))
-    return State(criterion, terms, ready, tuple(sides), (contexts, words), numberings, cells)
+    return State(criterion, terms, ready, tuple(sides), (contexts, words), numberings, table.cells)
 
 
 def check_memory(rows: int, columns: int, limit: int) -> None:
     """Refuse a class table that would not fit, and say what would."""
-    needed = rows * columns * (6 + 2 * LEVELS)
+    needed = rows * columns * CELL_BYTES
     if needed > limit:
         raise InputError(
             f"a table of {rows:,} by {columns:,} classes needs {needed / 1e9:.1f} GB; "

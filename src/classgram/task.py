@@ -30,6 +30,7 @@ from classgram.state import (
     separate_state,
     tied_state,
 )
+from classgram.tables import prefers_sparse
 
 TABLE_BYTES = 1 << 34
 """The largest class table that is made."""
@@ -205,10 +206,12 @@ def state_from_maps(
 ) -> State:
     """Give the state of a search that has reached these classes."""
     least = task.move_min_count
-    check_memory(2 * numbers[0].total, numbers[-1].total, TABLE_BYTES)
     if task.tied:
+        check_memory(2 * numbers[0].total, numbers[0].total, TABLE_BYTES)
         return tied_state(task.events, criterion, maps[0], numbers[0], least)
     moving = None if task.options.shape == "predictive" else least
+    pairs, orientations = task.events.by_row.columns.size, 1 if moving is None else 2
+    sparse = prefers_sparse(pairs, numbers[0].total, numbers[1].total, orientations)
     return separate_state(
-        task.events, criterion, (maps[0], maps[1]), (numbers[0], numbers[1]), (least, moving)
+        task.events, criterion, (maps[0], maps[1]), (numbers[0], numbers[1]), (least, moving), sparse
     )

@@ -40,7 +40,9 @@ def training_order(options: ModelOptions, classes: Partition | str | None = None
                 "cluster again with the other order"
             )
         return classes.order
-    if options.recipe == "class" and isinstance(classes, str) and classes != "tied":
+    other_shape = isinstance(classes, str) and classes != "tied"
+    # The paper's estimate is one of class pairs: over longer tuples of classes it is poor.
+    if options.recipe == "class" and (other_shape or options.smoothing == "paper"):
         return options.order or 2
     return options.order or DEFAULT_ORDERS[options.recipe]
 

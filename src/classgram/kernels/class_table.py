@@ -3,30 +3,42 @@
 A row belongs to an opposite class g and holds all candidates c side by side, so that trying every
 candidate is a loop over adjacent numbers. Beside the counts stand ready differences f(N+n) - f(N)
 for n = 1 to LEVELS as 16-bit steps; they propose, and exact values decide.
+
+Where classes are many and most pairs of them never occur, the cells are sparse and nothing is kept
+ready. The two forms are different types to Numba: what is chosen by form is chosen when a kernel
+is compiled, and nobody compiles the form that is not used.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numba.extending import overload
 from numpy.typing import NDArray
 
 from classgram.kernels import kernel_part, lean_kernel
 from classgram.kernels.criterion import LEVELS, SHORT_COUNTS, Ready, Terms, difference
+from classgram.kernels.sparse_cells import SparseCells, add_to_sparse_cell, read_sparse_row, sparse_cell
 
+R = TypeVar("R")
 IntArray = NDArray[np.int32]
 
 
 class ClassTable(NamedTuple):
     """One orientation of the class table, with the counts of the candidate classes."""
 
-    cells: IntArray
-    """N(g, c), indexed [g, c]; rows are padded to a whole number of vectors."""
+    cells: Any
+    """N(g, c): an array indexed [g, c], rows padded to a whole number of vectors; or SparseCells, and
+    then ``short``, ``diagonal``, ``differences`` and ``codes`` are empty."""
     short: NDArray[np.uint16]
     """The same in 16 bits, cut at SHORT_COUNTS: half the memory to read where that is enough."""
     diagonal: IntArray
     """N(c, c) of tied classes: the diagonal lies far apart in the cells."""
     differences: NDArray[np.int16]
     """Ready differences, indexed [g LEVELS + n - 1, c]; one more row of zeros ends the table."""
+    codes: NDArray[np.int16]
+    """What a pair tells leaving-one-out's counters (see seen_code), indexed [g, c]; one more row of
+    zeros ends the table. Empty under maximum likelihood."""
     totals: NDArray[np.int64]
     """N(c), indexed [side, c]: one side, or two for tied classes (as predicted, as context)."""
     single_totals: NDArray[np.float32]
@@ -40,6 +52,61 @@ class Events(NamedTuple):
     partners: IntArray
     amounts: IntArray
     partner_classes: IntArray
+
+
+def by_form(dense: Callable[..., R], sparse: Callable[..., R]) -> Callable[..., R]:
+    """Give a part of kernels that is one function for dense and another for sparse tables or cells.
+
+    The first argument tells which.
+    """
+
+    def chosen(*arguments: Any) -> R:
+        return (sparse if is_sparse(arguments[0]) else dense)(*arguments)
+
+    options: Any = {"_nrt": False, "error_model": "numpy"}
+
+    # The parts name their arguments, so the signatures are not compared.
+    @overload(chosen, strict=False, jit_options=options)
+    def choose(*arguments: Any) -> Callable[..., R]:
+        part = sparse if is_sparse_type(arguments[0]) else dense
+        plain: Callable[..., R] = part.py_func  # type: ignore[attr-defined]
+        return plain
+
+    return chosen
+
+
+def is_sparse(form: Any) -> bool:
+    """Say whether a table or its cells are sparse."""
+    cells = form.cells if isinstance(form, ClassTable) else form
+    return isinstance(cells, SparseCells)
+
+
+def is_sparse_type(form: Any) -> bool:
+    """Say the same of the type that Numba gives to a table or to cells."""
+    kind = getattr(form, "instance_class", None)
+    if kind is ClassTable:
+        kind = getattr(form.types[ClassTable._fields.index("cells")], "instance_class", None)
+    return kind is SparseCells
+
+
+@kernel_part
+def dense_cell(cells: IntArray, row: int, column: int) -> int:
+    """Give N(row, column)."""
+    return cells[row, column]  # type: ignore[no-any-return]
+
+
+@kernel_part
+def read_dense_row(cells: IntArray, row: int, counts: NDArray[np.int64]) -> None:
+    """Write N(row, c) for the first classes c."""
+    for c in range(counts.size):
+        counts[c] = cells[row, c]
+
+
+read_row = by_form(read_dense_row, read_sparse_row)
+"""Write N(row, c) for the first classes c: read_row(cells, row, counts)."""
+
+cell = by_form(dense_cell, sparse_cell)
+"""Give N(row, column): cell(cells, row, column)."""
 
 
 @kernel_part
@@ -62,6 +129,42 @@ def renew_differences(
             differences[first + level, column] = np.rint(exact / ready.steps[level])
 
 
+@kernel_part
+def seen_code(count: int) -> int:
+    """Give 256 for a pair that would be newly seen, -1 for one that would no longer be seen once."""
+    if count == 0:
+        return 256
+    return -1 if count == 1 else 0
+
+
+@kernel_part
+def change_dense_cell(
+    table: ClassTable, criterion: tuple[Terms, Ready], row: int, column: int, change: int
+) -> int:
+    """Change one count and what is derived from it; give what it was."""
+    terms, ready = criterion
+    before = table.cells[row, column]
+    after = before + change
+    table.cells[row, column] = after
+    table.short[row, column] = after if after < SHORT_COUNTS else SHORT_COUNTS
+    renew_differences(table.differences, terms, ready, (row, column), after)
+    if table.codes.size > 0:
+        table.codes[row, column] = seen_code(after)
+    return before  # type: ignore[no-any-return]
+
+
+@kernel_part
+def change_sparse_cell(
+    table: ClassTable, criterion: tuple[Terms, Ready], row: int, column: int, change: int
+) -> int:
+    """Change one count; give what it was."""
+    return add_to_sparse_cell(table.cells, row, column, change)
+
+
+change_cell = by_form(change_dense_cell, change_sparse_cell)
+"""Change a count, give what it was: change_cell(table, criterion, row, column, change)."""
+
+
 @lean_kernel
 def fill_cells(events: Events, own_classes: IntArray, cells: IntArray) -> None:
     """Count all events into zeroed cells: rows are partner classes, columns own classes."""
@@ -81,6 +184,8 @@ def fill_differences(table: ClassTable, terms: Terms, ready: Ready) -> None:
             count = cells[row, column]
             table.short[row, column] = count if count < SHORT_COUNTS else SHORT_COUNTS
             renew_differences(table.differences, terms, ready, (row, column), count)
+            if table.codes.size > 0:
+                table.codes[row, column] = seen_code(count)
     for column in range(min(table.diagonal.size, cells.shape[0])):
         table.diagonal[column] = cells[column, column]
 

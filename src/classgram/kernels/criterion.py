@@ -47,7 +47,7 @@ class Ready(NamedTuple):
     quantised: NDArray[np.int16]
     """Differences in these units, indexed [N, n-1]."""
     middling: NDArray[np.float32]
-    """Differences indexed [n, N], for amounts beyond LEVELS and short counts."""
+    """Differences indexed [n, N], for short counts; dense tables need them for amounts beyond LEVELS."""
 
 
 @kernel_part

@@ -4,25 +4,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classgram.kernels import inlined, kernel_part, lean_kernel
-from classgram.kernels.class_table import ClassTable, renew_differences
-from classgram.kernels.criterion import SHORT_COUNTS, Ready, Terms
-from classgram.kernels.proposals import (
-    KINDS,
-    ONCE,
-    SEEN,
-    Classes,
-    Problem,
-    Profile,
-    Rule,
-    Slots,
+from classgram.kernels.class_table import ClassTable, change_cell
+from classgram.kernels.criterion import Ready, Terms
+from classgram.kernels.exact_values import (
     build_profile,
     clear_weights,
     gain_of,
     may_join,
     may_leave,
-    noise_offset,
     value_in_own,
+    wide,
 )
+from classgram.kernels.problem import KINDS, ONCE, SEEN, Classes, Problem, Profile, Rule, Slots
+from classgram.kernels.proposals import noise_offset
 
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
@@ -42,35 +36,28 @@ def change_class(
     The two are changed cell by cell: for tied classes they are parts of one table and share the
     diagonal. What the element has with itself comes last.
     """
-    terms, ready = criterion
     column, sign = place
     tied = profile.tied
     for i in range(profile.length + 1):
         if i < profile.length:
-            key, change = profile.keys[i], sign * profile.amounts[i]
+            key, change = wide(profile.keys[i]), sign * profile.amounts[i]
         elif profile.itself > 0:
-            key, change = np.int32(column), sign * profile.itself
+            key, change = column, sign * profile.itself
         else:
             break
-        before = table.cells[key, column]
+        before = change_cell(table, criterion, key, column, change)
         after = before + change
-        table.cells[key, column] = after
-        table.short[key, column] = after if after < SHORT_COUNTS else SHORT_COUNTS
-        if key == column or (tied > 0 and key == column + tied):
+        if tied > 0 and (key == column or key == column + tied):
             table.diagonal[column] = after
-        renew_differences(table.differences, terms, ready, (key, column), after)
         numbers[ONCE] += np.int64(after == 1) - np.int64(before == 1)
         numbers[SEEN] += np.int64(after > 0) - np.int64(before > 0)
-        if mirror.cells.shape[0] > 0:
+        if mirror.totals.size > 0:
             row, other = column, key
             if tied > 0 and key < tied:
                 row = column + tied
             elif tied > 0:
                 other = key - tied
-            count = mirror.cells[row, other] + change
-            mirror.cells[row, other] = count
-            mirror.short[row, other] = count if count < SHORT_COUNTS else SHORT_COUNTS
-            renew_differences(mirror.differences, terms, ready, (row, other), count)
+            change_cell(mirror, criterion, row, other, change)
 
 
 @kernel_part
@@ -99,7 +86,7 @@ def move_if_better(
     terms = criterion[0]
     element, target = proposal
     classes, totals, sizes = problem.classes, problem.table.totals, problem.sizes[element]
-    own_class = classes[element]
+    own_class = wide(classes[element])
     if target == own_class or not (
         may_leave(totals, sizes, own_class, terms.discount)
         and may_join(totals, sizes, target, terms.discount)

@@ -10,23 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classgram.kernels import inlined, kernel_part, lean_kernel
-from classgram.kernels.class_table import ClassTable
+from classgram.kernels.class_table import ClassTable, cell
 from classgram.kernels.criterion import Ready, Terms
-from classgram.kernels.exchange import move_if_better
-from classgram.kernels.proposals import (
-    ROUNDING,
-    Classes,
-    Problem,
-    Profile,
-    Rule,
-    Scratch,
+from classgram.kernels.exact_values import (
     build_profile,
     clear_weights,
     gain_of,
     may_join,
     may_leave,
     value_in_own,
+    wide,
 )
+from classgram.kernels.exchange import move_if_better
+from classgram.kernels.problem import ROUNDING, Classes, Problem, Profile, Rule, Scratch
 
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
@@ -83,18 +79,18 @@ def renew_list(table: ClassTable, tied: int, candidates: Candidates, number: int
     """Make the lists of one class anew; equal counts by larger class, then lower number."""
     cells, totals = table.cells, candidates.opposite_totals
     parts = candidates.lists.shape[1]
-    size = tied if tied > 0 else cells.shape[0]
+    size = tied if tied > 0 else candidates.marks.size
     for part in range(parts):
         ranked = candidates.lists[number, part]
         length = 0
         for g in range(size):
             if tied == 0:
-                count = cells[g, number]
+                count = cell(cells, g, number)
             elif part == 0:
                 # N(g, number) stands in the class's own row: no jumps through memory.
-                count = cells[number + tied, g]
+                count = cell(cells, number + tied, g)
             else:
-                count = cells[number, g]
+                count = cell(cells, number, g)
             if count > 0:
                 key = g + part * tied
                 length = insert_ranked(ranked, counts, length, (key, count, totals[key]))
@@ -154,9 +150,9 @@ def best_target(
 ) -> int:
     """Give the best of the selected classes, the present one unless another gains enough."""
     totals, sizes = problem.table.totals, problem.sizes[element]
-    best = problem.classes[element]
+    best = wide(problem.classes[element])
     if not may_leave(totals, sizes, best, terms.discount):
-        return best  # type: ignore[no-any-return]
+        return best
     profile = build_profile(problem.events, scratch.slots, element, best, problem.tied)
     mark_neighbours(candidates, profile, scratch.rows, 1)
     length = select_targets(problem, candidates, best, scratch.rows)
@@ -166,14 +162,14 @@ def best_target(
     present, highest = best, rule.threshold
     tie = ROUNDING * (1.0 + abs(own.terms))
     for i in range(length):
-        c = candidates.targets[i]
+        c = wide(candidates.targets[i])
         if c != present and may_join(totals, sizes, c, terms.discount):
             gain = gain_of(classes, terms, profile, sizes, own, c)
             lower = c < best and best != present and gain >= highest - tie
             if gain > highest + tie or lower:
                 best, highest = c, max(gain, highest)
     clear_weights(profile)
-    return best  # type: ignore[no-any-return]
+    return best
 
 
 @lean_kernel
@@ -195,7 +191,7 @@ def run_heuristic(
             candidates.moves[0] = 0
             for c in range(problem.candidates):
                 renew_list(problem.table, problem.tied, candidates, c, counts)
-        own = problem.classes[elements[i]]
+        own = wide(problem.classes[elements[i]])
         target = best_target(problem, terms, scratch, candidates, rule, elements[i])
         proposal = (elements[i], target)
         if move_if_better(problem, mirror, criterion, scratch.slots, rule, proposal):

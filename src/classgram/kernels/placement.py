@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classgram.kernels import lean_kernel
-from classgram.kernels.class_table import Events
+from classgram.kernels.class_table import Events, read_row
 from classgram.kernels.criterion import Terms, difference, global_term, seen_change
-from classgram.kernels.proposals import KINDS, ONCE, SEEN
+from classgram.kernels.problem import KINDS, ONCE, SEEN, Cells
 
 FloatArray = NDArray[np.float64]
 
@@ -14,18 +14,18 @@ FloatArray = NDArray[np.float64]
 @lean_kernel
 def place_elements(
     events: Events,
-    cells: NDArray[np.int32],
+    cells: Cells,
     totals: NDArray[np.int64],
     terms: Terms,
     numbers: NDArray[np.int64],
     chosen: NDArray[np.int32],
-    scratch: tuple[NDArray[np.int64], FloatArray, NDArray[np.int64]],
+    scratch: tuple[NDArray[np.int64], FloatArray, NDArray[np.int64], NDArray[np.int64]],
 ) -> None:
     """Write, for each row of events, the class to which adding its counts would raise F most.
 
     The classes 0 to scores.size - 1 are tried; ties go to the lowest. Nothing is changed.
     """
-    weights, scores, packed = scratch
+    weights, scores, packed, row = scratch
     values, shift = terms.pair_values, terms.pair_shift
     for element in range(chosen.size):
         size = 0
@@ -37,9 +37,10 @@ def place_elements(
             packed[c] = 0
         for key in range(weights.size):
             if weights[key] > 0:
+                read_row(cells, key, row)
                 for c in range(scores.size):
-                    scores[c] += difference(values, shift, cells[key, c], weights[key])
-                    packed[c] += seen_change(cells[key, c], weights[key])
+                    scores[c] += difference(values, shift, row[c], weights[key])
+                    packed[c] += seen_change(row[c], weights[key])
                 weights[key] = 0
         best, highest = 0, -np.inf
         for c in range(scores.size):

@@ -1,0 +1,126 @@
+"""What the exchange kernels work on: one side of a clustering problem, and the memory they need."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classgram.kernels.class_table import ClassTable, Events
+from classgram.kernels.sparse_cells import SparseCells
+
+IntArray = NDArray[np.int32]
+LongArray = NDArray[np.int64]
+SingleArray = NDArray[np.float32]
+Cells = IntArray | SparseCells
+
+ONCE, SEEN, KINDS = 0, 1, 2
+"""Places in the running numbers: n1, n+, and from KINDS on the classes with N > 0 on each side."""
+
+ROUNDING = 1e-13
+"""Gains that differ by less than this share of an element's terms are equal."""
+
+NOISE_VALUES = 1 << 16
+"""Different values of noise; rows start anywhere among them."""
+
+RESTLESS = 1.0
+"""Elements whose slack is below this, times the root of their count, are looked at again soon."""
+
+IMPOSSIBLE = np.float32(-3e38)
+"""The score of a class that the element may not join."""
+
+
+class Problem(NamedTuple):
+    """One side of a clustering problem: its elements, their classes, and the class table."""
+
+    events: Events
+    classes: IntArray
+    """The class of each element."""
+    sizes: LongArray
+    """The count of each element, indexed [element, side]."""
+    table: ClassTable
+    slacks: SingleArray
+    """By how much F would fall if an element left for the next best class, when last looked at."""
+    numbers: LongArray
+    """Running numbers of the whole partition (see ONCE, SEEN and KINDS)."""
+    candidates: int
+    """The classes 0 to candidates-1 may be joined; those above are pinned."""
+    side: int
+    """0 where the elements are predicted words (or words on both sides), 1 for contexts."""
+    tied: int
+    """0, or for tied classes the number of opposite classes: row g + tied has g as follower."""
+
+
+class Slots(NamedTuple):
+    """Room for a profile (see Profile)."""
+
+    keys: IntArray
+    amounts: IntArray
+    weights: IntArray
+
+
+class Scratch(NamedTuple):
+    """Working memory of one thread."""
+
+    slots: Slots
+    rows: LongArray
+    """Rows of differences to be added."""
+    scores: SingleArray
+    sums: NDArray[np.float64]
+    """The scores of a sparse table while they are summed."""
+    packed: NDArray[np.int16]
+    """Newly seen pairs (times 256) plus the change of the pairs seen once, for each candidate."""
+    once: IntArray
+    seen: IntArray
+    total_row: SingleArray
+    """The class term of every candidate for an element of the current size."""
+    total_sizes: LongArray
+    """The sizes that total_row was made for; -1 where it is stale."""
+    logs: NDArray[np.float64]
+    """The global term's logarithm by the number of newly seen pairs."""
+
+
+class Rule(NamedTuple):
+    """When an element moves."""
+
+    threshold: float
+    """What a move must gain."""
+    temperature: float
+    """Gumbel noise of this strength, times the root of the element's size, is added to F; 0: none."""
+    seed: int
+    """What the noise depends on, besides the element and the class."""
+    noise: SingleArray
+    """Gumbel noise: a power of two of values, and then the first ones again."""
+
+
+class Profile(NamedTuple):
+    """What the element at hand occurs with, by opposite class."""
+
+    keys: IntArray
+    """The opposite classes."""
+    amounts: IntArray
+    """How often, in the order of the keys."""
+    weights: IntArray
+    """How often, by opposite class."""
+    length: int
+    own: int
+    """The element's class."""
+    itself: int
+    """How often it follows itself (tied classes)."""
+    tied: int
+
+
+class Classes(NamedTuple):
+    """The counts of classes and of pairs of them (parts of a Problem)."""
+
+    cells: Cells
+    totals: LongArray
+    numbers: LongArray
+    side: int
+
+
+class Value(NamedTuple):
+    """What an element adds to a class: its terms, and changes of n1 and n+."""
+
+    terms: float
+    once: int
+    seen: int
