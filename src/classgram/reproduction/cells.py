@@ -37,6 +37,9 @@ SHARED_ORDER = 3
 
 ONE_THREAD = RunOptions(threads=1)
 
+ALWAYS_DENSE = 5_000_000
+"""Tables with fewer pairs of classes are never sparse."""
+
 
 @dataclass(frozen=True)
 class Clustering:
@@ -168,6 +171,9 @@ def model_size(model: LanguageModel) -> dict[str, int]:
 def clustering_results(cell: Clustering, counts: NgramCounts, prepared: Prepared) -> dict[str, Any]:
     """What a search found, and the perplexities of the class models over it."""
     options, lowered = fitting_numbers(counts, cell.classes)
+    if table_size(counts, options) > ALWAYS_DENSE:
+        # The first moments of the search itself: sparse tables have kernels that no small text reaches.
+        exchange(counts, options, cell.search, replace(ONE_THREAD, time_limit=0.0))
     found = exchange(counts, options, cell.search, ONE_THREAD)
     order = options.order
     model = train_class_model(counts, found.partition, ModelOptions("class", order, "paper"))
@@ -182,6 +188,14 @@ def clustering_results(cell: Clustering, counts: NgramCounts, prepared: Prepared
         **model_results(model, prepared),
         "interpolated_perplexity": interpolated.perplexity_excluding_unknown,
     }
+
+
+def table_size(counts: NgramCounts, options: ClusterOptions) -> int:
+    """The number of pairs of classes, contexts that are classes of their own counted as such."""
+    assert isinstance(options.classes, int)
+    if options.shape == "predictive":
+        return len(counts.vocabulary) * options.classes
+    return (options.context_classes or options.classes) * options.classes
 
 
 def search_results(found: Result) -> dict[str, Any]:
