@@ -133,6 +133,17 @@ PLANTED: dict[str, tuple[Edit, Kind, str]] = {
     "not a number": (swap(r"^-\S+(\tb a\t)", r"nan\1"), Kind.NOT_FINITE, "nan"),
     "minus infinity": (swap(r"^-\S+(\tb a\t)", r"-inf\1"), Kind.NOT_FINITE, "-inf"),
     "infinite back-off": (swap(r"^(-\S+\tb a\t).*", r"\1inf"), Kind.NOT_FINITE, "inf"),
+    "back-off beyond 64 bits": (swap(r"^(-\S+\ta </s>\t).*", r"\g<1>1e400"), Kind.NOT_FINITE, "1e400"),
+    "back-off beyond 32 bits": (swap(r"^(-\S+\t</s>\t).*", r"\g<1>1e39"), Kind.NOT_FINITE, "1e39"),
+    "context's back-off beyond 64 bits": (swap(r"(\tb\t).*", r"\g<1>1e400"), Kind.NOT_FINITE, "1e400"),
+    "back-off far below": (swap(r"^(-\S+\ta </s>\t).*", r"\1-1e39"), Kind.NOT_FINITE, "-1e39"),
+    "loose back-off beyond 32 bits": (
+        swap(r"^(-\S+)\ta </s>\t.*", r"\1 a </s> +1e39"),
+        Kind.NOT_FINITE,
+        "1e39",
+    ),
+    "likelihood far below": (swap(r"^-\S+(\tb a\t)", r"-1e39\1"), Kind.NOT_FINITE, "-1e39"),
+    "large back-off": (swap(r"(\tb\t).*", r"\g<1>1e30"), Kind.BACKOFF_SUM, "1e30"),
     "no number": (swap(r"^-\S+(\tb a\t)", r"minus\1"), Kind.NO_NUMBER, "minus"),
     "odd number": (swap(r"^-\S+(\tb a\t)", r"-1_0\1"), Kind.NO_NUMBER, "-1_0"),
     "empty number": (swap(r"^-\S+(\tb a\t)", r"\1"), Kind.NO_NUMBER, "^\tb a"),
@@ -205,6 +216,7 @@ def test_the_good_file_is_good(good: str, tmp_path: Path) -> None:
     kenlm.Model(str(tmp_path / "good.arpa"))
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("name", PLANTED)
 def test_planted_defects_are_found_at_their_line(good: str, name: str, tmp_path: Path) -> None:
     edit, kind, place = PLANTED[name]

@@ -23,6 +23,9 @@ CLEARLY_ABOVE = 1e-3
 CLEARLY_OFF = 1e-2
 """By how much all words after a context together may miss one."""
 
+LARGEST_BACKOFF = 30.0
+"""Back-offs above this, as log10, count as this: they are wrong, and their powers would overflow."""
+
 SYMBOLS = (b"<s>", b"</s>", b"<unk>")
 SRILM_KINDS = {
     Kind.NO_UNKNOWN: Kind.CLOSED_VOCABULARY,
@@ -256,7 +259,7 @@ class Checker:
         parents, size = table.parents[entries], len(below.logs)
         own = np.bincount(parents, np.power(10.0, table.logs[entries]), size)
         lower = np.bincount(parents, np.power(10.0, self.backed(table.rows[entries, 1:])), size)
-        weights = np.power(10.0, np.minimum(np.nan_to_num(below.backoffs), 30.0))
+        weights = np.power(10.0, np.minimum(np.nan_to_num(below.backoffs), LARGEST_BACKOFF))
         totals = own + weights * np.maximum(1.0 - lower, 0.0)
         contexts = below.is_context & ~np.isnan(below.backoffs)
         for entry in np.flatnonzero(below.is_context & (own > 1 + CLEARLY_ABOVE)):

@@ -19,6 +19,8 @@ NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 COMMA_NUMBER = re.compile(rb"[-+]?\d+,\d+([eE][-+]?\d+)?")
 UNUSUAL = re.compile(rb"[\x00\x0b\x0c\r]")
 LOWEST = -99.0
+HIGHEST = 3.4028234663852886e38
+"""Readers hold numbers in 32 bits: what is larger is infinite to them, of either sign."""
 MOST_ORDERS = 20
 """Higher orders than this are misprints."""
 NO_BACKOFF = float("nan")
@@ -110,7 +112,7 @@ class Scanner:
         number, text, backoff = found.groups()
         value = float(number)
         weight = NO_BACKOFF if backoff is None else float(backoff)
-        if value < LOWEST or weight < LOWEST:
+        if value < LOWEST or weight < LOWEST or weight > HIGHEST:
             return False
         section, ids = self.section, self.scan.words
         section.listed += 1
@@ -258,7 +260,7 @@ class Scanner:
         section = self.section
         assert section is not None
         value = self.value(number, 0.0)
-        weight = NO_BACKOFF if backoff is None else self.value(backoff, float("inf"))
+        weight = NO_BACKOFF if backoff is None else self.value(backoff, HIGHEST)
         if value is None:
             return
         ids = self.scan.words
@@ -275,15 +277,15 @@ class Scanner:
             comma = COMMA_NUMBER.fullmatch(text.strip())
             self.scan.note(self.number, Kind.DECIMAL_COMMA if comma else Kind.NO_NUMBER, shown(text))
             return float(text.replace(b",", b".")) if comma else None
-        if LOWEST <= value <= most and value != float("inf") and NUMBER.fullmatch(text):
+        if LOWEST <= value <= most and NUMBER.fullmatch(text):
             return value
         return self.odd_value(text, value, most)
 
     def odd_value(self, text: bytes, value: float, most: float) -> float | None:
         """A number that is not what it should be: noted, and brought into range."""
-        if value != value or value in (float("inf"), float("-inf")):
+        if not -HIGHEST <= value <= HIGHEST:
             self.scan.note(self.number, Kind.NOT_FINITE, shown(text))
-            return LOWEST if value == float("-inf") else None
+            return LOWEST if value < 0 else None
         if NUMBER.fullmatch(text) is None:
             self.scan.note(self.number, Kind.NO_NUMBER, shown(text))
             return min(max(value, LOWEST), most)
