@@ -87,6 +87,13 @@ PLANTED: dict[str, tuple[Edit, Kind, str]] = {
     "data in capitals": (swap(r"^\\data\\", r"\\DATA\\"), Kind.NO_DATA, r"DATA"),
     "spaces in a count": (swap(r"^ngram 1=5", "ngram 1 = 5"), Kind.MALFORMED_COUNT, "ngram 1"),
     "no number in a count": (swap(r"^ngram 2=.*", "ngram 2=many"), Kind.MALFORMED_COUNT, "many"),
+    "nought before an order": (swap(r"^ngram 1=5", "ngram 01=5"), Kind.MALFORMED_COUNT, "ngram 01"),
+    "nought before a number": (swap(r"^ngram 1=5", "ngram 1=05"), Kind.MALFORMED_COUNT, "ngram 1=05"),
+    "nought before a section's order": (
+        swap(r"^\\2-grams:", r"\\02-grams:"),
+        Kind.MALFORMED_SECTION,
+        "02-grams",
+    ),
     "orders swapped": (
         swap(r"^ngram 1=5\nngram 2=(\d)", r"ngram 2=\1\nngram 1=5"),
         Kind.COUNTS_OUT_OF_ORDER,

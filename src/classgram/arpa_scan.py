@@ -11,9 +11,9 @@ from classgram.arpa_kinds import Kind
 from classgram.errors import InputError
 from classgram.packed import open_unpacked
 
-COUNT = re.compile(rb"ngram (\d+)=(\d+)")
+COUNT = re.compile(rb"ngram ([1-9]\d*)=(0|[1-9]\d*)")
 LOOSE_COUNT = re.compile(rb"\s*ngram\s*(\d+)\s*=\s*(\d+)\s*", re.IGNORECASE)
-SECTION = re.compile(rb"\\(\d+)-grams:")
+SECTION = re.compile(rb"\\([1-9]\d*)-grams:")
 LOOSE_SECTION = re.compile(rb"\s*\\\s*(\d+)\s*-\s*grams?\s*:?\s*", re.IGNORECASE)
 NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 COMMA_NUMBER = re.compile(rb"[-+]?\d+,\d+([eE][-+]?\d+)?")
