@@ -135,6 +135,9 @@ PLANTED: dict[str, tuple[Edit, Kind, str]] = {
     "space at a line's start": (swap(r"^(.*\ta b a)$", r" \1"), Kind.NO_NUMBER, " -"),
     "tabs between words": (swap(r"\tb a\t", "\tb\ta\t"), Kind.TOO_MANY_FIELDS, "b\ta"),
     "word too many": (swap(r"\tb a\t", "\tb a b\t"), Kind.WORD_NUMBER, "b a b\t"),
+    "word too many at the top": (swap(r"\ta b a$", "\ta b a b"), Kind.WORD_NUMBER, "a b a b"),
+    "word too many with spaces": (swap(r"\tb a\t.*", " b a b"), Kind.WORD_NUMBER, " b a b"),
+    "word too few before a back-off": (swap(r"\tb a\t.*", "\tb\t0.5"), Kind.WORD_NUMBER, "\tb\t0.5"),
     "word too few": (swap(r"\ta b a$", "\ta b"), Kind.WORD_NUMBER, "\ta b$"),
     "positive": (swap(r"^-(\S+\tb a\t)", r"\1"), Kind.POSITIVE, "\tb a\t"),
     "not a number": (swap(r"^-\S+(\tb a\t)", r"nan\1"), Kind.NOT_FINITE, "nan"),
@@ -240,6 +243,15 @@ def test_planted_defects_are_found_at_their_line(good: str, name: str, tmp_path:
     fix_arpa(path, mended)
     assert check_arpa(mended).findings == ()
     kenlm.Model(str(mended))
+
+
+def test_a_word_too_many_is_told_once_and_is_no_shorter_ngram(good: str, tmp_path: Path) -> None:
+    broken = good.replace("\ta b a\n", "\ta b a b\n")
+    (tmp_path / "broken.arpa").write_text(broken)
+    report = check_arpa(tmp_path / "broken.arpa")
+    at = line_of(broken, "a b a b")[0]
+    assert [one.kind for one in report.findings if one.line == at] == [Kind.WORD_NUMBER]
+    assert report.sizes == (5, 4, 1)
 
 
 def test_every_kind_is_planted_somewhere() -> None:

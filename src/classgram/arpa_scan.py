@@ -240,11 +240,14 @@ class Scanner:
         parts = line.split()
         tabs = [field.split() for field in line.strip(b" ").split(b"\t")]
         note = self.scan.note
+        own_field = len(tabs) == 3 and len(tabs[2]) == 1
+        weighted = (len(parts) == order + 2 or own_field) and is_number(parts[-1])
+        fits = len(parts) == order + 1 + weighted
         if len(tabs) > 3:
             note(self.number, Kind.TOO_MANY_FIELDS, shown(line))
-        elif len(tabs) < 2 or (len(tabs) == 2 and len(tabs[1]) == order + 1):
+        elif len(tabs) < 2 or (fits and len(tabs) == 2 and len(tabs[1]) == order + 1):
             note(self.number, Kind.NOT_TABS, shown(line))
-        if len(parts) not in (order + 1, order + 2):
+        if not fits:
             note(self.number, Kind.WORD_NUMBER, shown(line))
             return
         if len(tabs) in (2, 3) and len(tabs[1]) == order and line.count(b"\t") == len(tabs) - 1:
@@ -253,7 +256,7 @@ class Scanner:
             note(self.number, Kind.NOT_TABS, shown(line))
         elif b"  " in line:
             note(self.number, Kind.LOOSE_SPACES, shown(line))
-        self.store(parts[0], parts[1 : order + 1], parts[order + 1] if len(parts) > order + 1 else None)
+        self.store(parts[0], parts[1 : order + 1], parts[-1] if weighted else None)
 
     def store(self, number: bytes, words: list[bytes], backoff: bytes | None) -> None:
         """Keep an entry whose numbers can be read."""
@@ -300,6 +303,15 @@ def usual_line(order: int) -> Callable[[bytes], re.Match[bytes] | None]:
     words = word + rb"(?: " + word + rb"){%d}" % (order - 1)
     negative = rb"(-\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|0)"
     return re.compile(negative + rb"\t(" + words + rb")(?:\t(" + number + rb"))?\n").fullmatch
+
+
+def is_number(text: bytes) -> bool:
+    """Whether a word can be a back-off: any spelling of a number, however odd."""
+    try:
+        float(text)
+    except ValueError:
+        return COMMA_NUMBER.fullmatch(text) is not None
+    return True
 
 
 def is_utf8(line: bytes) -> bool:
