@@ -349,6 +349,36 @@ def test_files_in_srilms_manner_pass(tmp_path: Path) -> None:
         assert check_arpa(path).violations == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("blank line first", Kind.TEXT_BEFORE_DATA),
+        ("no unknown word", Kind.NO_UNKNOWN),
+        ("back-off too low", Kind.BACKOFF_SUM),
+        ("no suffix", Kind.NO_SUFFIX),
+    ],
+)
+def test_one_field_left_out_makes_no_file_srilms(good: str, name: str, kind: Kind, tmp_path: Path) -> None:
+    path = tmp_path / "broken.arpa"
+    path.write_text(PLANTED[name][0](swap(r"(\t</s>)\t.*", r"\1")(good)))
+    report = check_arpa(path)
+    found = {one.kind for one in report.findings}
+    assert {kind, Kind.NO_UNIGRAM_BACKOFF} <= found
+    srilms = {Kind.BLANK_BEFORE_DATA, Kind.CLOSED_VOCABULARY, Kind.PRUNED_SUFFIX, Kind.OMITTED_BACKOFF}
+    assert not found & srilms
+
+
+def test_wrong_sums_in_srilms_manner_are_violations(tmp_path: Path) -> None:
+    text = as_srilm(train_kneser_ney(counts_of(random_lines(1), 3), 3))
+    path = tmp_path / "low.arpa"
+    path.write_text(swap(r"(\tw1\t).*", r"\1-3")(text))
+    report = check_arpa(path)
+    assert [one.kind for one in report.findings if not one.kind.value.warning] == [Kind.BACKOFF_SUM]
+    omitted = [one for one in report.findings if one.kind is Kind.OMITTED_BACKOFF]
+    assert omitted[0].detail.endswith("of order 1")
+    assert "pyctcdecode" in omitted[0].kind.value.readers
+
+
 def test_files_pruned_in_srilms_manner_pass(tmp_path: Path) -> None:
     text = as_srilm(train_kneser_ney(counts_of(random_lines(1), 3), 3))
     first = re.search(r"\\3-grams:\n[\s\S]*?\tw\d+ (w\d+ w\d+)\n", text)
