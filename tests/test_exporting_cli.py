@@ -136,6 +136,30 @@ def test_what_can_be_mended_is_told_in_a_line(
     assert result.err.strip().splitlines()[-1].startswith("classgram: ")
 
 
+@pytest.mark.parametrize("model", ["mixture", "kneser-ney-3"])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--unigrams", "/proc/u.txt"), "/proc/u.txt"),
+        (("--unigrams", "{folder}"), "is a folder; name a file"),
+        (("--unigrams", "{folder}/none/u.txt"), "there is no folder"),
+        (("--valid", "nowhere.txt"), "nowhere.txt: no such file"),
+        (("--ngrams", "nowhere.txt"), "nowhere.txt: no such file"),
+        (("--valid", "{folder}/empty.txt"), "the text is empty"),
+        (("--valid", "{folder}/empty.txt", "--grow", "5"), "the text is empty"),
+    ],
+)
+def test_nothing_is_written_if_a_file_is_wrong(
+    command: Command, folder: Path, tmp_path: Path, model: str, options: tuple[str, ...], message: str
+) -> None:
+    (tmp_path / "empty.txt").write_text("\n\n")
+    filled = [option.format(folder=tmp_path) for option in options]
+    result = command("export", folder / model, tmp_path / "m.arpa", *filled)
+    assert result.code == 2
+    assert message in result.err.strip().splitlines()[-1]
+    assert [path.name for path in tmp_path.iterdir()] == ["empty.txt"]
+
+
 def test_check_prints_findings_and_mends(command: Command, folder: Path, tmp_path: Path) -> None:
     good, bad, mended = tmp_path / "good.arpa", tmp_path / "bad.arpa", tmp_path / "mended.arpa"
     command("export", folder / "kneser-ney-3", good)
