@@ -78,6 +78,24 @@ def test_the_perplexity_lost_is_told(command: Command, folder: Path, tmp_path: P
     assert "sentences drawn from the model" in drawn.err
 
 
+def ngrams_in(path: Path) -> set[str]:
+    """The n-grams of an ARPA file."""
+    return {line.split("\t")[1] for line in path.read_text().split("\n") if "\t" in line}
+
+
+def test_unseen_ngrams_are_counted_after_pruning(command: Command, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.arpa"
+    assert command("export", folder / "mixture", out, "--order", "3").code == 0
+    seen = ngrams_in(out)
+    made: list[int] = []
+    for prune in ((), ("--prune", "400"), ("--prune", "1e-4")):
+        options = ("--order", "3", "--grow", "300", "--json", *prune)
+        report = json.loads(command("export", folder / "mixture", out, *options).out)
+        assert report["grown"] == len(ngrams_in(out) - seen)
+        made.append(report["grown"])
+    assert 0 < made[1] < made[0]
+
+
 def test_caches_are_left_out_with_a_note(command: Command, folder: Path, tmp_path: Path) -> None:
     result = command("export", folder / "mixture-with-caches", tmp_path / "m.arpa")
     assert result.code == 0
