@@ -254,6 +254,15 @@ def test_a_word_too_many_is_told_once_and_is_no_shorter_ngram(good: str, tmp_pat
     assert report.sizes == (5, 4, 1)
 
 
+def test_unigrams_without_their_section_are_told_once(good: str, tmp_path: Path) -> None:
+    (tmp_path / "broken.arpa").write_text(good.replace("\\1-grams:\n", ""))
+    report = check_arpa(tmp_path / "broken.arpa")
+    assert [(one.line, one.kind) for one in report.findings] == [(6, Kind.MALFORMED_SECTION)]
+    assert report.sizes == (5, 4, 2)
+    fix_arpa(tmp_path / "broken.arpa", tmp_path / "mended.arpa")
+    assert (tmp_path / "mended.arpa").read_text() == good
+
+
 def test_every_kind_is_planted_somewhere() -> None:
     elsewhere = {
         *(

@@ -17,6 +17,7 @@ SECTION = re.compile(rb"\\([1-9]\d*)-grams:")
 LOOSE_SECTION = re.compile(rb"\s*\\\s*(\d+)\s*-\s*grams?\s*:?\s*", re.IGNORECASE)
 NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 COMMA_NUMBER = re.compile(rb"[-+]?\d+,\d+([eE][-+]?\d+)?")
+UNIGRAM = re.compile(rb"-?\d+(\.\d*)?([eE][-+]?\d+)?[ \t]+\S+([ \t]+\S+)?")
 UNUSUAL = re.compile(rb"[\x00\x0b\x0c\r]")
 LOWEST = -99.0
 HIGHEST = 3.4028234663852886e38
@@ -170,6 +171,9 @@ class Scanner:
     def count(self, line: bytes) -> None:
         """A line of the head."""
         found = LOOSE_COUNT.fullmatch(line)
+        if found is None and UNIGRAM.fullmatch(line):
+            self.unheaded(line)
+            return
         if self.blanks:
             self.scan.note(self.number - 1, Kind.EXTRA_BLANK)
         if COUNT.fullmatch(line) is None:
@@ -185,6 +189,13 @@ class Scanner:
         self.scan.counts.setdefault(order, (size, self.number))
         if size == 0:
             self.scan.note(self.number, Kind.EMPTY_ORDER, f"order {order}")
+
+    def unheaded(self, line: bytes) -> None:
+        """The first unigram, where their section was never opened."""
+        self.scan.note(self.number, Kind.MALFORMED_SECTION, "\\1-grams: is missing before this line")
+        self.open(1)
+        self.blanks = 0
+        self.entry(line)
 
     def command(self, line: bytes) -> None:
         """A line that begins with a backslash: a section, or the end."""
