@@ -1,6 +1,8 @@
 """ARPA files checked: every planted defect is found at its line, and sound files pass."""
 
+import bz2
 import gzip
+import lzma
 import re
 import subprocess
 from collections.abc import Callable
@@ -311,6 +313,21 @@ def test_defects_of_whole_files(good: str, tmp_path: Path) -> None:
     assert kinds(packed) == {Kind.CUT_SHORT}
     with pytest.raises(InputError, match="cannot be read"):
         check_arpa(tmp_path / "missing.arpa")
+
+
+@pytest.mark.parametrize(
+    ("pack", "ending"), [(gzip.compress, "gz"), (bz2.compress, "bz2"), (lzma.compress, "xz")]
+)
+def test_packed_files_under_a_plain_name_are_told(
+    good: str, pack: Callable[[bytes], bytes], ending: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "plain.arpa"
+    path.write_bytes(pack(good.encode()))
+    with pytest.raises(InputError, match=rf"plain.arpa: is a packed file \(.{ending}\)"):
+        check_arpa(path)
+    with pytest.raises(InputError, match="is a packed file"):
+        fix_arpa(path, tmp_path / "mended.arpa")
+    assert check_arpa(path.rename(tmp_path / f"plain.arpa.{ending}")).findings == ()
 
 
 def test_hopeless_files_are_not_mended(good: str, tmp_path: Path) -> None:

@@ -4,12 +4,13 @@ import re
 from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from classgram.arpa_kinds import Kind
 from classgram.errors import InputError
-from classgram.packed import open_unpacked
+from classgram.packed import display_name, open_unpacked
 
 COUNT = re.compile(rb"ngram ([1-9]\d*)=(0|[1-9]\d*)")
 LOOSE_COUNT = re.compile(rb"\s*ngram\s*(\d+)\s*=\s*(\d+)\s*", re.IGNORECASE)
@@ -24,6 +25,13 @@ HIGHEST = 3.4028234663852886e38
 """Readers hold numbers in 32 bits: what is larger is infinite to them, of either sign."""
 MOST_ORDERS = 20
 """Higher orders than this are misprints."""
+PACKED_MAGIC = {
+    b"\x1f\x8b\x08": ".gz",
+    b"BZh91AY&SY": ".bz2",
+    b"\xfd7zXZ\x00": ".xz",
+    b"\x28\xb5\x2f\xfd": ".zst",
+}
+"""What packed files begin with."""
 NO_BACKOFF = float("nan")
 
 
@@ -346,13 +354,25 @@ def scan_arpa(path: str | Path) -> Scan:
     scanner = Scanner(scan)
     try:
         with open_unpacked(scan.path, [0]) as file:
-            scanner.feed(iter(file))
+            first = file.readline()
+            check_unpacked(scan.path, first)
+            scanner.feed(chain([first] if first else [], file))
     except InputError as error:
         if "cut short" not in str(error):
             raise
         scan.note(scanner.number + 1, Kind.CUT_SHORT, str(error).rpartition("(")[2].partition(")")[0])
     finish(scanner)
     return scan
+
+
+def check_unpacked(path: Path, first: bytes) -> None:
+    """Refuse a packed file whose name does not say so, by its first bytes."""
+    for magic, ending in PACKED_MAGIC.items():
+        if first.startswith(magic):
+            raise InputError(
+                f"{display_name(path)}: is a packed file ({ending}), and its name does not say so; "
+                f"unpack it, or add {ending} to its name"
+            )
 
 
 def finish(scanner: Scanner) -> None:
