@@ -87,6 +87,13 @@ PLANTED: dict[str, tuple[Edit, Kind, str]] = {
     "data in capitals": (swap(r"^\\data\\", r"\\DATA\\"), Kind.NO_DATA, r"DATA"),
     "spaces in a count": (swap(r"^ngram 1=5", "ngram 1 = 5"), Kind.MALFORMED_COUNT, "ngram 1"),
     "no number in a count": (swap(r"^ngram 2=.*", "ngram 2=many"), Kind.MALFORMED_COUNT, "many"),
+    "nought before an order": (swap(r"^ngram 1=5", "ngram 01=5"), Kind.MALFORMED_COUNT, "ngram 01"),
+    "nought before a number": (swap(r"^ngram 1=5", "ngram 1=05"), Kind.MALFORMED_COUNT, "ngram 1=05"),
+    "nought before a section's order": (
+        swap(r"^\\2-grams:", r"\\02-grams:"),
+        Kind.MALFORMED_SECTION,
+        "02-grams",
+    ),
     "orders swapped": (
         swap(r"^ngram 1=5\nngram 2=(\d)", r"ngram 2=\1\nngram 1=5"),
         Kind.COUNTS_OUT_OF_ORDER,
@@ -128,11 +135,25 @@ PLANTED: dict[str, tuple[Edit, Kind, str]] = {
     "space at a line's start": (swap(r"^(.*\ta b a)$", r" \1"), Kind.NO_NUMBER, " -"),
     "tabs between words": (swap(r"\tb a\t", "\tb\ta\t"), Kind.TOO_MANY_FIELDS, "b\ta"),
     "word too many": (swap(r"\tb a\t", "\tb a b\t"), Kind.WORD_NUMBER, "b a b\t"),
+    "word too many at the top": (swap(r"\ta b a$", "\ta b a b"), Kind.WORD_NUMBER, "a b a b"),
+    "word too many with spaces": (swap(r"\tb a\t.*", " b a b"), Kind.WORD_NUMBER, " b a b"),
+    "word too few before a back-off": (swap(r"\tb a\t.*", "\tb\t0.5"), Kind.WORD_NUMBER, "\tb\t0.5"),
     "word too few": (swap(r"\ta b a$", "\ta b"), Kind.WORD_NUMBER, "\ta b$"),
     "positive": (swap(r"^-(\S+\tb a\t)", r"\1"), Kind.POSITIVE, "\tb a\t"),
     "not a number": (swap(r"^-\S+(\tb a\t)", r"nan\1"), Kind.NOT_FINITE, "nan"),
     "minus infinity": (swap(r"^-\S+(\tb a\t)", r"-inf\1"), Kind.NOT_FINITE, "-inf"),
     "infinite back-off": (swap(r"^(-\S+\tb a\t).*", r"\1inf"), Kind.NOT_FINITE, "inf"),
+    "back-off beyond 64 bits": (swap(r"^(-\S+\ta </s>\t).*", r"\g<1>1e400"), Kind.NOT_FINITE, "1e400"),
+    "back-off beyond 32 bits": (swap(r"^(-\S+\t</s>\t).*", r"\g<1>1e39"), Kind.NOT_FINITE, "1e39"),
+    "context's back-off beyond 64 bits": (swap(r"(\tb\t).*", r"\g<1>1e400"), Kind.NOT_FINITE, "1e400"),
+    "back-off far below": (swap(r"^(-\S+\ta </s>\t).*", r"\1-1e39"), Kind.NOT_FINITE, "-1e39"),
+    "loose back-off beyond 32 bits": (
+        swap(r"^(-\S+)\ta </s>\t.*", r"\1 a </s> +1e39"),
+        Kind.NOT_FINITE,
+        "1e39",
+    ),
+    "likelihood far below": (swap(r"^-\S+(\tb a\t)", r"-1e39\1"), Kind.NOT_FINITE, "-1e39"),
+    "large back-off": (swap(r"(\tb\t).*", r"\g<1>1e30"), Kind.BACKOFF_SUM, "1e30"),
     "no number": (swap(r"^-\S+(\tb a\t)", r"minus\1"), Kind.NO_NUMBER, "minus"),
     "odd number": (swap(r"^-\S+(\tb a\t)", r"-1_0\1"), Kind.NO_NUMBER, "-1_0"),
     "empty number": (swap(r"^-\S+(\tb a\t)", r"\1"), Kind.NO_NUMBER, "^\tb a"),
@@ -205,6 +226,7 @@ def test_the_good_file_is_good(good: str, tmp_path: Path) -> None:
     kenlm.Model(str(tmp_path / "good.arpa"))
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("name", PLANTED)
 def test_planted_defects_are_found_at_their_line(good: str, name: str, tmp_path: Path) -> None:
     edit, kind, place = PLANTED[name]
@@ -221,6 +243,15 @@ def test_planted_defects_are_found_at_their_line(good: str, name: str, tmp_path:
     fix_arpa(path, mended)
     assert check_arpa(mended).findings == ()
     kenlm.Model(str(mended))
+
+
+def test_a_word_too_many_is_told_once_and_is_no_shorter_ngram(good: str, tmp_path: Path) -> None:
+    broken = good.replace("\ta b a\n", "\ta b a b\n")
+    (tmp_path / "broken.arpa").write_text(broken)
+    report = check_arpa(tmp_path / "broken.arpa")
+    at = line_of(broken, "a b a b")[0]
+    assert [one.kind for one in report.findings if one.line == at] == [Kind.WORD_NUMBER]
+    assert report.sizes == (5, 4, 1)
 
 
 def test_every_kind_is_planted_somewhere() -> None:
@@ -316,6 +347,36 @@ def test_files_in_srilms_manner_pass(tmp_path: Path) -> None:
         path.write_text(re.sub(r"^.*\t<unk>.*\n", "", closed, flags=re.MULTILINE))
         assert Kind.CLOSED_VOCABULARY in kinds(path)
         assert check_arpa(path).violations == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("blank line first", Kind.TEXT_BEFORE_DATA),
+        ("no unknown word", Kind.NO_UNKNOWN),
+        ("back-off too low", Kind.BACKOFF_SUM),
+        ("no suffix", Kind.NO_SUFFIX),
+    ],
+)
+def test_one_field_left_out_makes_no_file_srilms(good: str, name: str, kind: Kind, tmp_path: Path) -> None:
+    path = tmp_path / "broken.arpa"
+    path.write_text(PLANTED[name][0](swap(r"(\t</s>)\t.*", r"\1")(good)))
+    report = check_arpa(path)
+    found = {one.kind for one in report.findings}
+    assert {kind, Kind.NO_UNIGRAM_BACKOFF} <= found
+    srilms = {Kind.BLANK_BEFORE_DATA, Kind.CLOSED_VOCABULARY, Kind.PRUNED_SUFFIX, Kind.OMITTED_BACKOFF}
+    assert not found & srilms
+
+
+def test_wrong_sums_in_srilms_manner_are_violations(tmp_path: Path) -> None:
+    text = as_srilm(train_kneser_ney(counts_of(random_lines(1), 3), 3))
+    path = tmp_path / "low.arpa"
+    path.write_text(swap(r"(\tw1\t).*", r"\1-3")(text))
+    report = check_arpa(path)
+    assert [one.kind for one in report.findings if not one.kind.value.warning] == [Kind.BACKOFF_SUM]
+    omitted = [one for one in report.findings if one.kind is Kind.OMITTED_BACKOFF]
+    assert omitted[0].detail.endswith("of order 1")
+    assert "pyctcdecode" in omitted[0].kind.value.readers
 
 
 def test_files_pruned_in_srilms_manner_pass(tmp_path: Path) -> None:

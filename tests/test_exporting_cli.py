@@ -78,6 +78,24 @@ def test_the_perplexity_lost_is_told(command: Command, folder: Path, tmp_path: P
     assert "sentences drawn from the model" in drawn.err
 
 
+def ngrams_in(path: Path) -> set[str]:
+    """The n-grams of an ARPA file."""
+    return {line.split("\t")[1] for line in path.read_text().split("\n") if "\t" in line}
+
+
+def test_unseen_ngrams_are_counted_after_pruning(command: Command, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.arpa"
+    assert command("export", folder / "mixture", out, "--order", "3").code == 0
+    seen = ngrams_in(out)
+    made: list[int] = []
+    for prune in ((), ("--prune", "400"), ("--prune", "1e-4")):
+        options = ("--order", "3", "--grow", "300", "--json", *prune)
+        report = json.loads(command("export", folder / "mixture", out, *options).out)
+        assert report["grown"] == len(ngrams_in(out) - seen)
+        made.append(report["grown"])
+    assert 0 < made[1] < made[0]
+
+
 def test_caches_are_left_out_with_a_note(command: Command, folder: Path, tmp_path: Path) -> None:
     result = command("export", folder / "mixture-with-caches", tmp_path / "m.arpa")
     assert result.code == 0
@@ -134,6 +152,30 @@ def test_what_can_be_mended_is_told_in_a_line(
     assert result.code == 2
     assert message in result.err
     assert result.err.strip().splitlines()[-1].startswith("classgram: ")
+
+
+@pytest.mark.parametrize("model", ["mixture", "kneser-ney-3"])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--unigrams", "/proc/u.txt"), "/proc/u.txt"),
+        (("--unigrams", "{folder}"), "is a folder; name a file"),
+        (("--unigrams", "{folder}/none/u.txt"), "there is no folder"),
+        (("--valid", "nowhere.txt"), "nowhere.txt: no such file"),
+        (("--ngrams", "nowhere.txt"), "nowhere.txt: no such file"),
+        (("--valid", "{folder}/empty.txt"), "the text is empty"),
+        (("--valid", "{folder}/empty.txt", "--grow", "5"), "the text is empty"),
+    ],
+)
+def test_nothing_is_written_if_a_file_is_wrong(
+    command: Command, folder: Path, tmp_path: Path, model: str, options: tuple[str, ...], message: str
+) -> None:
+    (tmp_path / "empty.txt").write_text("\n\n")
+    filled = [option.format(folder=tmp_path) for option in options]
+    result = command("export", folder / model, tmp_path / "m.arpa", *filled)
+    assert result.code == 2
+    assert message in result.err.strip().splitlines()[-1]
+    assert [path.name for path in tmp_path.iterdir()] == ["empty.txt"]
 
 
 def test_check_prints_findings_and_mends(command: Command, folder: Path, tmp_path: Path) -> None:

@@ -23,11 +23,13 @@ CLEARLY_ABOVE = 1e-3
 CLEARLY_OFF = 1e-2
 """By how much all words after a context together may miss one."""
 
+LARGEST_BACKOFF = 30.0
+"""Back-offs above this, as log10, count as this: they are wrong, and their powers would overflow."""
+
 SYMBOLS = (b"<s>", b"</s>", b"<unk>")
 SRILM_KINDS = {
     Kind.NO_UNKNOWN: Kind.CLOSED_VOCABULARY,
     Kind.NO_SUFFIX: Kind.PRUNED_SUFFIX,
-    Kind.BACKOFF_SUM: Kind.LOW_SUM,
 }
 """What SRILM writes on purpose is told, but is no violation."""
 
@@ -97,6 +99,10 @@ class Table:
         self.entries: Int64s = np.empty(0, np.int64)
         self.parents: Int64s = np.empty(0, np.int64)
         self.is_context: Bools = np.zeros(len(self.logs), bool)
+        self.known: Bools = np.zeros(len(self.logs), bool)
+        """Whether all words are unigrams."""
+        self.again: Int64s = np.empty(0, np.int64)
+        """The entries that are there already."""
 
 
 class Checker:
@@ -111,13 +117,15 @@ class Checker:
         self.symbols = {symbol: scan.words.get(symbol, -1) for symbol in SYMBOLS}
         self.unigrams = np.zeros(self.size, bool)
         self.unigrams[self.tables[0].rows[:, 0]] = True
+        for order in orders:
+            self._link(order)
         self.srilm = self._looks_like_srilm()
 
     def _looks_like_srilm(self) -> bool:
-        """Whether </s> has no back-off: SRILM writes none where nothing follows, others write 0."""
-        table = self.tables[0]
-        ends = table.rows[:, 0] == self.symbols[b"</s>"]
-        return bool(ends.any() and np.isnan(table.backoffs[ends]).all())
+        """Whether no n-gram that nothing follows has a back-off: SRILM writes none there, others write 0."""
+        inner = self.tables[: max(self.scan.order - 1, 1)]
+        idle = np.concatenate([table.backoffs[~table.is_context] for table in inner])
+        return bool(idle.size and np.isnan(idle).all())
 
     def note(self, line: int, kind: Kind, detail: str = "") -> None:
         """Note a defect, or what SRILM means by it."""
@@ -185,19 +193,12 @@ class Checker:
         found = np.flatnonzero(np.isin(self.tables[0].rows[:, 0], list(wanted)))
         return [(int(entry), wanted[int(self.tables[0].rows[entry, 0])]) for entry in found]
 
-    def _check_entries(self, order: int) -> None:
-        """Words that are no unigrams, prefixes and suffixes that are missing, and duplicates."""
+    def _link(self, order: int) -> None:
+        """Find the n-gram that each entry of an order continues, and the entries that are there twice."""
         table = self.tables[order - 1]
-        known: Bools = np.asarray(self.unigrams[table.rows].all(axis=1))
-        if order > 1:
-            self.note_all(table, ~known, Kind.NO_SUCH_UNIGRAM)
-            self.note_all(table, (table.rows[:, 1:] == self.symbols[b"<s>"]).any(axis=1), Kind.START_INSIDE)
-            self.note_all(table, (table.rows[:, :-1] == self.symbols[b"</s>"]).any(axis=1), Kind.END_INSIDE)
+        table.known = np.asarray(self.unigrams[table.rows].all(axis=1))
         table.parents = self.locate(table.rows[:, :-1])
-        placed = known & (table.parents >= 0)
-        if order > 2:
-            self.note_all(table, known & (table.parents < 0), Kind.NO_PREFIX)
-            self.note_all(table, known & (self.locate(table.rows[:, 1:]) < 0), Kind.NO_SUFFIX)
+        placed = table.known & (table.parents >= 0)
         if order > 1:
             self.tables[order - 2].is_context[table.parents[placed]] = True
         keys = (table.parents * self.size + table.rows[:, -1])[placed]
@@ -205,9 +206,21 @@ class Checker:
         by_key = np.argsort(keys, kind="stable")
         keys, entries = keys[by_key], entries[by_key]
         again = np.concatenate([[False], keys[1:] == keys[:-1]])[: keys.size].astype(bool)
-        for entry in np.sort(entries[again]):
-            self.note(table.lines[entry], Kind.DUPLICATE, self.text(table, int(entry)))
+        table.again = np.sort(entries[again])
         table.keys, table.entries = keys[~again], entries[~again]
+
+    def _check_entries(self, order: int) -> None:
+        """Words that are no unigrams, prefixes and suffixes that are missing, and duplicates."""
+        table, known = self.tables[order - 1], self.tables[order - 1].known
+        if order > 1:
+            self.note_all(table, ~known, Kind.NO_SUCH_UNIGRAM)
+            self.note_all(table, (table.rows[:, 1:] == self.symbols[b"<s>"]).any(axis=1), Kind.START_INSIDE)
+            self.note_all(table, (table.rows[:, :-1] == self.symbols[b"</s>"]).any(axis=1), Kind.END_INSIDE)
+        if order > 2:
+            self.note_all(table, known & (table.parents < 0), Kind.NO_PREFIX)
+            self.note_all(table, known & (self.locate(table.rows[:, 1:]) < 0), Kind.NO_SUFFIX)
+        for entry in table.again:
+            self.note(table.lines[entry], Kind.DUPLICATE, self.text(table, int(entry)))
 
     def locate(self, rows: Int64s) -> Int64s:
         """The entry of each row's n-gram in the table of its order, -1 if it is not there."""
@@ -256,7 +269,7 @@ class Checker:
         parents, size = table.parents[entries], len(below.logs)
         own = np.bincount(parents, np.power(10.0, table.logs[entries]), size)
         lower = np.bincount(parents, np.power(10.0, self.backed(table.rows[entries, 1:])), size)
-        weights = np.power(10.0, np.minimum(np.nan_to_num(below.backoffs), 30.0))
+        weights = np.power(10.0, np.minimum(np.nan_to_num(below.backoffs), LARGEST_BACKOFF))
         totals = own + weights * np.maximum(1.0 - lower, 0.0)
         contexts = below.is_context & ~np.isnan(below.backoffs)
         for entry in np.flatnonzero(below.is_context & (own > 1 + CLEARLY_ABOVE)):
@@ -266,12 +279,7 @@ class Checker:
         wrong = contexts & (own <= 1 + CLEARLY_ABOVE) & (np.abs(totals - 1) > CLEARLY_OFF)
         for entry in np.flatnonzero(wrong):
             detail = f"{self.text(below, int(entry))}: {totals[entry]:.4f}"
-            above = totals[entry] > 1
-            self.scan.note(
-                int(below.lines[entry]),
-                Kind.BACKOFF_SUM if above or not self.srilm else Kind.LOW_SUM,
-                detail,
-            )
+            self.note(below.lines[entry], Kind.BACKOFF_SUM, detail)
 
     def backed(self, rows: Int64s) -> Floats:
         """The log10-probability that the file gives to n-grams, by backing off where they are missing."""

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classgram.arpa import write_arpa
-from classgram.arpa_check import CLEARLY_OFF, ArpaReport, report_on
+from classgram.arpa_check import CLEARLY_OFF, LARGEST_BACKOFF, ArpaReport, report_on
 from classgram.arpa_kinds import Kind
 from classgram.arpa_reading import Grams, build, close_under_affixes, with_unknown
 from classgram.arpa_scan import Scan, ScannedSection, scan_arpa
@@ -74,13 +74,14 @@ def rows_of(section: ScannedSection, order: int, ids: Int32s) -> Grams:
     """
     rows = ids[np.frombuffer(section.ids, np.int32)].reshape(-1, order)
     logs, backoffs = np.frombuffer(section.logs, np.float64), np.frombuffer(section.backoffs, np.float64)
+    weights = np.minimum(np.nan_to_num(backoffs), LARGEST_BACKOFF)
     by_row = np.lexsort(rows.T[::-1])
     rows = rows[by_row]
     once = np.ones(len(rows), bool)
     once[1:] = (rows[1:] != rows[:-1]).any(axis=1)
     once &= ~(rows[:, 1:] == BOS).any(axis=1) & ~(rows[:, :-1] == EOS).any(axis=1)
     chosen = by_row[once]
-    return Grams(rows[once], logs[chosen] * LOG_10, np.nan_to_num(backoffs[chosen]) * LOG_10)
+    return Grams(rows[once], logs[chosen] * LOG_10, weights[chosen] * LOG_10)
 
 
 def whole_unigrams(unigrams: Grams, size: int) -> Grams:

@@ -11,14 +11,16 @@ from classgram.arpa_kinds import Kind
 from classgram.errors import InputError
 from classgram.packed import open_unpacked
 
-COUNT = re.compile(rb"ngram (\d+)=(\d+)")
+COUNT = re.compile(rb"ngram ([1-9]\d*)=(0|[1-9]\d*)")
 LOOSE_COUNT = re.compile(rb"\s*ngram\s*(\d+)\s*=\s*(\d+)\s*", re.IGNORECASE)
-SECTION = re.compile(rb"\\(\d+)-grams:")
+SECTION = re.compile(rb"\\([1-9]\d*)-grams:")
 LOOSE_SECTION = re.compile(rb"\s*\\\s*(\d+)\s*-\s*grams?\s*:?\s*", re.IGNORECASE)
 NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 COMMA_NUMBER = re.compile(rb"[-+]?\d+,\d+([eE][-+]?\d+)?")
 UNUSUAL = re.compile(rb"[\x00\x0b\x0c\r]")
 LOWEST = -99.0
+HIGHEST = 3.4028234663852886e38
+"""Readers hold numbers in 32 bits: what is larger is infinite to them, of either sign."""
 MOST_ORDERS = 20
 """Higher orders than this are misprints."""
 NO_BACKOFF = float("nan")
@@ -110,7 +112,7 @@ class Scanner:
         number, text, backoff = found.groups()
         value = float(number)
         weight = NO_BACKOFF if backoff is None else float(backoff)
-        if value < LOWEST or weight < LOWEST:
+        if value < LOWEST or weight < LOWEST or weight > HIGHEST:
             return False
         section, ids = self.section, self.scan.words
         section.listed += 1
@@ -238,11 +240,14 @@ class Scanner:
         parts = line.split()
         tabs = [field.split() for field in line.strip(b" ").split(b"\t")]
         note = self.scan.note
+        own_field = len(tabs) == 3 and len(tabs[2]) == 1
+        weighted = (len(parts) == order + 2 or own_field) and is_number(parts[-1])
+        fits = len(parts) == order + 1 + weighted
         if len(tabs) > 3:
             note(self.number, Kind.TOO_MANY_FIELDS, shown(line))
-        elif len(tabs) < 2 or (len(tabs) == 2 and len(tabs[1]) == order + 1):
+        elif len(tabs) < 2 or (fits and len(tabs) == 2 and len(tabs[1]) == order + 1):
             note(self.number, Kind.NOT_TABS, shown(line))
-        if len(parts) not in (order + 1, order + 2):
+        if not fits:
             note(self.number, Kind.WORD_NUMBER, shown(line))
             return
         if len(tabs) in (2, 3) and len(tabs[1]) == order and line.count(b"\t") == len(tabs) - 1:
@@ -251,14 +256,14 @@ class Scanner:
             note(self.number, Kind.NOT_TABS, shown(line))
         elif b"  " in line:
             note(self.number, Kind.LOOSE_SPACES, shown(line))
-        self.store(parts[0], parts[1 : order + 1], parts[order + 1] if len(parts) > order + 1 else None)
+        self.store(parts[0], parts[1 : order + 1], parts[-1] if weighted else None)
 
     def store(self, number: bytes, words: list[bytes], backoff: bytes | None) -> None:
         """Keep an entry whose numbers can be read."""
         section = self.section
         assert section is not None
         value = self.value(number, 0.0)
-        weight = NO_BACKOFF if backoff is None else self.value(backoff, float("inf"))
+        weight = NO_BACKOFF if backoff is None else self.value(backoff, HIGHEST)
         if value is None:
             return
         ids = self.scan.words
@@ -275,15 +280,15 @@ class Scanner:
             comma = COMMA_NUMBER.fullmatch(text.strip())
             self.scan.note(self.number, Kind.DECIMAL_COMMA if comma else Kind.NO_NUMBER, shown(text))
             return float(text.replace(b",", b".")) if comma else None
-        if LOWEST <= value <= most and value != float("inf") and NUMBER.fullmatch(text):
+        if LOWEST <= value <= most and NUMBER.fullmatch(text):
             return value
         return self.odd_value(text, value, most)
 
     def odd_value(self, text: bytes, value: float, most: float) -> float | None:
         """A number that is not what it should be: noted, and brought into range."""
-        if value != value or value in (float("inf"), float("-inf")):
+        if not -HIGHEST <= value <= HIGHEST:
             self.scan.note(self.number, Kind.NOT_FINITE, shown(text))
-            return LOWEST if value == float("-inf") else None
+            return LOWEST if value < 0 else None
         if NUMBER.fullmatch(text) is None:
             self.scan.note(self.number, Kind.NO_NUMBER, shown(text))
             return min(max(value, LOWEST), most)
@@ -298,6 +303,15 @@ def usual_line(order: int) -> Callable[[bytes], re.Match[bytes] | None]:
     words = word + rb"(?: " + word + rb"){%d}" % (order - 1)
     negative = rb"(-\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|0)"
     return re.compile(negative + rb"\t(" + words + rb")(?:\t(" + number + rb"))?\n").fullmatch
+
+
+def is_number(text: bytes) -> bool:
+    """Whether a word can be a back-off: any spelling of a number, however odd."""
+    try:
+        float(text)
+    except ValueError:
+        return COMMA_NUMBER.fullmatch(text) is not None
+    return True
 
 
 def is_utf8(line: bytes) -> bool:

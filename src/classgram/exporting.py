@@ -39,6 +39,7 @@ class Exported:
     model: NgramModel
     exact: bool
     grown: int = 0
+    """The unseen n-grams that it holds, after pruning."""
     pruned: int = 0
 
 
@@ -75,6 +76,8 @@ def export_backoff(
     else:
         made, grown = back_off(model, order, options.grow, counts, (note, report))
     kept = made if options.prune is None else prune_trie(made, options.prune)
+    if grown and kept is not made:
+        grown = unseen_number(kept, held_levels(model, counts)[:order])
     info = {"recipe": "arpa", "order": kept.order}
     exported = NgramModel(model.vocabulary, kept, info, model.word_counts)
     return Exported(exported, exact and kept is made, grown, sum(made.sizes) - sum(kept.sizes))
@@ -124,7 +127,7 @@ def back_off(
     levels = held_levels(model, counts)
     if len(levels) == 1 and not grow and not isinstance(model, NgramModel):
         grow = DEFAULT_GROWTH
-        note(f"the model holds no word n-grams: it gets the {grow:,} that its classes raise most")
+        note(f"the model holds no word n-grams: it gets up to {grow:,}, those that its classes raise most")
     walker = walker_of(model)
     walk = LevelWalk(walker, first_probabilities(model), model.word_counts)
     tables = walk.rate(padded(levels, max(order, 2)))
@@ -179,6 +182,12 @@ def held_levels(model: LanguageModel, counts: NgramCounts | None) -> list[Level]
     if len(sources) == 1 and sources[0][1] is None:
         return trimmed(sources[0][0])
     return trimmed(united(sources, size))
+
+
+def unseen_number(trie: BackoffTrie, seen: list[Level]) -> int:
+    """How many n-grams of a trie are not among those seen."""
+    together = united([(trie.to_levels(), None), (seen, None)], seen[0].words.size)
+    return sum(level.words.size for level in together) - sum(level.words.size for level in seen)
 
 
 def trimmed(levels: list[Level]) -> list[Level]:

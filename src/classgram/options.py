@@ -267,7 +267,7 @@ class ExportOptions:
     """The longest n-grams to write; by default those that the model holds."""
 
     grow: int = 0
-    """Add this many unseen n-grams, those that the model raises most above their back-off."""
+    """Add up to this many unseen n-grams, those that the model raises most above their back-off."""
 
     prune: float | None = None
     """Drop n-grams at last: below 1 the rise of perplexity that one must spare, else how many to keep."""

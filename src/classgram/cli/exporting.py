@@ -1,6 +1,8 @@
 """Commands that write models for other tools, and look after ARPA files."""
 
+from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from classgram.exporting import Exported
     from classgram.language_model import LanguageModel
     from classgram.ngrams import NgramCounts
+    from classgram.sentences import Sentences
 
 SHOWN = 100
 """Findings of one kind that are printed; --json prints all."""
@@ -78,19 +81,49 @@ def export(
         raise InputError(f"{output}: the name must end in .arpa, .arpa.gz or .fst.txt")
     if not transducer and (symbols or disambiguate or numbers):
         raise InputError("--symbols, --disambiguate and --numbers are for transducers, OUT.fst.txt")
+    if transducer and (options != ExportOptions() or ngrams or valid):
+        raise InputError("transducers are exact: --order, --grow, --prune, --ngrams, --valid are for ARPA")
+    table = symbols or output.with_name(output.name.removesuffix(".fst.txt") + ".words.txt")
+    check_files((output, unigrams, table if transducer else None), (ngrams, valid))
     announce_compilation(show.quiet)
     loaded = load(model)
     if transducer:
-        if options != ExportOptions() or ngrams or valid:
-            raise InputError(
-                "transducers are exact: --order, --grow, --prune, --ngrams, --valid are for ARPA"
-            )
-        table = symbols or output.with_name(output.name.removesuffix(".fst.txt") + ".words.txt")
         export_transducer(loaded, output, table, (disambiguate, numbers), show)
     else:
         export_arpa(loaded, output, options, (ngrams, valid), show)
     if unigrams is not None:
         write_unigrams(loaded.vocabulary, unigrams)
+
+
+def check_files(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -> None:
+    """Refuse, before any work is done, files that cannot be written and texts that are not there."""
+    from classgram.folders import folder_kind
+    from classgram.text import find_files
+
+    for path in outputs:
+        if path is not None:
+            check_output(path)
+    for path in inputs:
+        if path is not None and folder_kind(path) != "counts":
+            find_files([path])
+
+
+def check_output(path: Path) -> None:
+    """Refuse a file that could not be written in the end."""
+    from classgram.errors import InputError
+    from classgram.folders import check_parent, write_error
+
+    check_parent(path)
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; name a file")
+    if path.exists() and not path.is_file():
+        return  # A device or a pipe, which is written to as it is.
+    try:
+        # Some folders, as those of /proc, call themselves writable and take no files.
+        with TemporaryFile(dir=path.resolve().parent):
+            pass
+    except OSError as error:
+        raise write_error(path, error) from None
 
 
 def export_transducer(
@@ -115,13 +148,12 @@ def export_arpa(
     """Write an ARPA file, and tell what it lost."""
     from classgram.arpa import write_arpa
     from classgram.exporting import export_backoff, without_cache
-    from classgram.folders import check_parent
 
     def note(line: str) -> None:
         message(line, show.quiet)
 
-    check_parent(output)
     ngrams, valid = texts
+    held_out = sentences_of(model, valid) if valid else None
     counts = counts_for(model, ngrams, options.order) if ngrams else None
     plain = without_cache(model)
     if plain is not model:
@@ -129,7 +161,7 @@ def export_arpa(
     with progress("exporting", unit="n-grams", quiet=show.quiet) as report:
         exported = export_backoff(plain, options, counts, note, report)
     write_arpa(exported.model, output)
-    loss = None if exported.exact else loss_of(plain, exported, valid)
+    loss = None if exported.exact else loss_of(plain, exported, held_out)
     if show.json:
         print_json(export_dict(output, exported, loss))
     for line in export_lines(output, exported, loss):
@@ -148,16 +180,22 @@ def counts_for(model: "LanguageModel", path: Path, order: int | None) -> "NgramC
     return count_ngrams(str(path), CountOptions(order or min(model.order, 6)), model.vocabulary)
 
 
-def loss_of(model: "LanguageModel", exported: "Exported", valid: Path | None) -> "Loss":
-    """What the export lost, on a text or on sentences drawn from the model."""
-    from classgram.export_loss import DRAWN, draw_sentences, measure_loss
+def sentences_of(model: "LanguageModel", valid: Path) -> "tuple[str, Sentences]":
+    """A held-out text in the model's vocabulary, and its name."""
+    from classgram.errors import InputError
     from classgram.text import read_text
 
-    if valid is None:
-        name, sentences = f"{DRAWN} sentences drawn from the model", draw_sentences(model)
-    else:
-        text = read_text(str(valid), text=model.vocabulary.text)
-        name, sentences = str(valid), model.vocabulary.encode(text)
+    sentences = model.vocabulary.encode(read_text(str(valid), text=model.vocabulary.text))
+    if not sentences.tokens:
+        raise InputError(f"{valid}: the text is empty: it holds no words")
+    return str(valid), sentences
+
+
+def loss_of(model: "LanguageModel", exported: "Exported", held_out: "tuple[str, Sentences] | None") -> "Loss":
+    """What the export lost, on a text or on sentences drawn from the model."""
+    from classgram.export_loss import DRAWN, draw_sentences, measure_loss
+
+    name, sentences = held_out or (f"{DRAWN} sentences drawn from the model", draw_sentences(model))
     return measure_loss(model, exported.model, sentences, name)
 
 
