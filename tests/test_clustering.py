@@ -251,7 +251,7 @@ def test_regrouping_only_ever_raises_the_criterion(shape: str, criterion: str) -
     lines, _ = synthetic_text(20, 10, 1500)
     options = ClusterOptions(classes=12, shape=shape, criterion=criterion, move_min_count=80)  # type: ignore[arg-type]
     counts = counts_of(lines)
-    plain = exchange(counts, options, SearchOptions(regroup=False), ONE_THREAD)
+    plain = exchange(counts, options, SearchOptions(no_regroup=True), ONE_THREAD)
     result = exchange(counts, options, SearchOptions(), ONE_THREAD)
     assert result.F >= plain.F
     values = [sweep.F for sweep in result.sweeps]
@@ -260,6 +260,16 @@ def test_regrouping_only_ever_raises_the_criterion(shape: str, criterion: str) -
     assert rare
     # They started together in the last class, and may not be moved.
     assert len({int(result.partition.words[i]) for i in rare}) == 1
+
+
+def test_annealing_cut_short_is_cooled() -> None:
+    lines, _ = synthetic_text(20, 10, 1500)
+    counts, options = counts_of(lines), ClusterOptions(classes=12)
+    one_sweep = exchange(counts, options, SearchOptions(sweeps=1), ONE_THREAD)
+    stopped = exchange(counts, options, SearchOptions(effort="high"), RunOptions(threads=1, time_limit=0))
+    assert stopped.ended == "time limit"
+    assert stopped.sweeps[-1].kind == "whole"
+    assert one_sweep.F - 0.01 * abs(one_sweep.F) < stopped.F
 
 
 def test_a_swap_gains_what_was_estimated() -> None:

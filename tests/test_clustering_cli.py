@@ -194,3 +194,9 @@ def test_estimator() -> None:
         WordClasses().fit("one string")
     with pytest.raises(InputError):
         WordClasses().set_params(nothing=1)
+
+
+def test_no_regroup_is_an_option(text: Path, tmp_path: Path) -> None:
+    code, out, err = run("cluster", text.name, "--classes", "8", "--no-regroup", "--json", cwd=tmp_path)
+    assert code == 0, err
+    assert all(sweep["kind"] != "regrouping" for sweep in json.loads(out)["sweeps"])

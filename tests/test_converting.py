@@ -271,3 +271,29 @@ def test_words_of_a_counts_folder_must_suffice(made: Path, tmp_path: Path) -> No
     (tmp_path / "x.tsv").write_text("nowhere\t1\n")
     with pytest.raises(InputError, match="nowhere"):
         recounted(read_classes(tmp_path / "x.tsv"), count_ngrams(made / "text.txt"))
+
+
+def test_bad_inputs_and_outputs_are_refused_before_the_work(
+    made: Path, tmp_path: Path, command: Command
+) -> None:
+    text = ("--text", made / "text.txt")
+    (tmp_path / "empty").write_text("")
+    refused = {
+        "holds no words": ("judge", made / "classes", *text, "--test", tmp_path / "empty"),
+        "order of 2 or more": (
+            *("convert", made / "classes", tmp_path / "x.classes", *text),
+            *("--arpa", tmp_path / "x.arpa", "--order", "0"),
+        ),
+        "no packed files": ("cluster", made / "text.txt", "--classes", "3", "-o", tmp_path / "x.paths.gz"),
+    }
+    for said, arguments in refused.items():
+        code, out, err = command(*arguments)
+        assert (code, out, said in err) == (2, "", True), err
+    assert [path.name for path in tmp_path.iterdir()] == ["empty"]
+
+
+def test_clustercat_classes_are_numbered_from_0(made: Path, tmp_path: Path, command: Command) -> None:
+    assert command("convert", made / "classes", tmp_path / "x.cls", "--text", made / "text.txt")[0] == 0
+    assert command("convert", tmp_path / "x.cls", tmp_path / "x.clustercat")[0] == 0
+    lines = (tmp_path / "x.clustercat").read_text().splitlines()
+    assert min(int(line.split("\t")[1]) for line in lines) == 0

@@ -22,6 +22,7 @@ from classgram.tree import Tree, build_tree
 Note = Callable[[str], None]
 
 CLUSTER_ENDINGS = (".tsv", ".paths", ".classes", ".cls")
+PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 """Outputs of cluster that are a file; any other name is a folder."""
 
 FIRST_NUMBER = 2
@@ -43,8 +44,10 @@ def tsv_lines(listed: ClassList) -> str:
 
 
 def clustercat_lines(listed: ClassList) -> str:
-    """``word TAB class`` by class, then falling count, then word."""
-    return two_columns(sorted_rows(listed, listed.numbers()))
+    """``word TAB class`` by class, then falling count, then word; what mkcls numbered counts from 0."""
+    numbers = listed.numbers()
+    first = min(numbers.values(), default=0) if listed.format in ("mkcls", "cats") else 0
+    return two_columns(sorted_rows(listed, {name: number - first for name, number in numbers.items()}))
 
 
 def two_columns(rows: list[tuple[int, Member]]) -> str:
@@ -185,6 +188,10 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 def is_class_file(path: Path) -> bool:
     """Say whether an output of cluster names a class file and not a folder."""
+    if path.suffix in PACKED_ENDINGS and path.with_suffix("").suffix in CLUSTER_ENDINGS:
+        raise InputError(
+            f"{path}: cluster writes no packed files; name {path.with_suffix('')}, or convert it then"
+        )
     return path.suffix in CLUSTER_ENDINGS
 
 

@@ -68,6 +68,8 @@ def convert_classes(
     check_target(target, form)
     if options.arpa is not None and form != "srilm":
         raise InputError(f"{target}: --arpa goes with a classes file of SRILM; name OUT.classes")
+    if options.arpa is not None and options.order < 2:
+        raise InputError(f"--order {options.order}: models have an order of 2 or more")
     order = options.order if options.arpa is not None else 2
     known = reduced(open_source(source, formats[0], count_text, order), options)
     if options.arpa is not None:

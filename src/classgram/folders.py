@@ -286,6 +286,8 @@ def lock(path: Path) -> Iterator[None]:
     name = place.with_name(f".{place.name}.lock")
     held = FileLock(name)
     try:
+        # Where no file can be made at all, the lock would say that somebody else has it.
+        name.touch()
         held.acquire(timeout=0)
     except Timeout:
         raise InputError(

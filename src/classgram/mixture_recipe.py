@@ -239,7 +239,7 @@ def cluster(counts: NgramCounts, plan: Plan, index: int, options: TrainClassesOp
     again = effort == "low" and any(classes == number for number, _ in plan.clusterings[:index])
     start = "random" if again else SearchOptions().start
     # Regrouping leads different starts to the same classes, and a mixture lives on their differences.
-    search = SearchOptions(start=start, seed=seed, sweeps=options.sweeps, effort=effort, regroup=False)
+    search = SearchOptions(start=start, seed=seed, sweeps=options.sweeps, effort=effort, no_regroup=True)
     result = exchange(counts.up_to(2), ClusterOptions(classes=classes), search, RunOptions(threads=1))
     return result.partition.words
 

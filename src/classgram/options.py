@@ -124,8 +124,8 @@ class SearchOptions:
     temperature: float = 3.0
     """The first temperature of annealing, in roots of a word's count."""
 
-    regroup: bool = True
-    """Merge and split whole classes where no single word gains any more (up to 400 classes)."""
+    no_regroup: bool = False
+    """Do not merge and split whole classes (of up to 400) where no single word gains any more."""
 
     batch: int | None = None
     """Words whose best classes are found together before any is moved; 1 is the plain algorithm."""

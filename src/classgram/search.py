@@ -102,9 +102,24 @@ class Search:
                 self._finish_sweep()
         except StopSearch as reason:
             self._save_checkpoint()
+            if str(reason) != "sweeps":
+                self._cool()
             return str(reason)
         except KeyboardInterrupt:
+            self._cool()
             return "interrupted"
+
+    def _cool(self) -> None:
+        """Look at all elements once more without noise, where annealing is cut short: it ends hot."""
+        if self.candidates or len(self.sweeps) >= annealing_sweeps(self.options):
+            return
+        # A checkpoint of the annealing stays as it is, for the run to be resumed.
+        self.deadline, self.checkpoints = None, None
+        try:
+            self._open_sweep("whole")
+            self._finish_sweep()
+        except KeyboardInterrupt:
+            return
 
     def _next_kind(self) -> str | None:
         """Give the kind of the next sweep, or None where the search has converged."""
@@ -132,7 +147,7 @@ class Search:
     def _regroup(self) -> bool:
         """Merge and split classes where that raises F; say whether anything was changed."""
         options = self.options
-        if not options.regroup or options.sweeps is not None or self.candidates or options.batch == 1:
+        if options.no_regroup or options.sweeps is not None or self.candidates or options.batch == 1:
             return False
         started = time.perf_counter()
         before = self.state.value()

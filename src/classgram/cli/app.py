@@ -113,7 +113,10 @@ def run(call: Callable[[], object]) -> int:
     except InputError as error:
         return failed(str(error))
     except CycloptsError as error:
-        return failed(f"{str(error).rstrip('.')}; see classgram --help")
+        said = str(error)
+        # A list of commands may end in an ellipsis.
+        said = said if said.endswith("...") else said.rstrip(".")
+        return failed(f"{said}; see classgram --help")
     except KeyboardInterrupt as error:
         # By Ctrl-C, or by the signal that ``terminate`` names.
         return failed("stopped", 128 + (error.args[0] if error.args else signal.SIGINT))

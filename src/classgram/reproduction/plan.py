@@ -123,7 +123,7 @@ class Plan:
     @property
     def exact(self) -> SearchOptions:
         """The exact search: single moves, as in the paper, without regrouping of whole classes."""
-        return SearchOptions(seed=self.seed, regroup=False)
+        return SearchOptions(seed=self.seed, no_regroup=True)
 
     @property
     def chosen_heuristic(self) -> SearchOptions:
