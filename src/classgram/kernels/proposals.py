@@ -171,20 +171,24 @@ def best_class(
     slack = mine - top
     # Whether an element is restless must not hang on rounding, nor on the form of the table.
     limit = RESTLESS * np.sqrt(sizes[0] + (sizes[1] if sizes.size > 1 else 0) + 1.0)
+    unclear = abs(slack - limit) <= error
     best = present
-    if slack <= error - rule.threshold or abs(slack - limit) <= 2 * error:
+    if slack <= error - rule.threshold or unclear:
         highest, nearest = rule.threshold, -np.inf
         tie = ROUNDING * (1.0 + abs(own.terms))
         classes = Classes(problem.table.cells, totals, problem.numbers, problem.side)
+        # What the element must nearly gain for either question to be answered with yes.
+        asked = -limit if unclear else rule.threshold
+        cut = max(top - 2 * error, mine + asked - error)
         for c in range(problem.candidates):
-            if scores[c] >= top - 2 * error:
+            if scores[c] >= cut:
                 gain = gain_of(classes, terms, profile, sizes, own, c)
                 if scale > 0.0:
                     gain += scale * (rule.noise[offset + c] - rule.noise[offset + present])
                 nearest = gain if gain > nearest else nearest
                 if gain > highest + tie:
                     best, highest = c, gain
-        slack = -nearest
+        slack = -nearest if unclear else slack
     clear_weights(profile)
     if scale == 0.0:
         problem.slacks[element] = slack if slack > 0.0 else 0.0
