@@ -1,5 +1,6 @@
 """The entry point of the ``classgram`` command and of ``python -m classgram``."""
 
+import gc
 import signal
 import sys
 from importlib import import_module
@@ -10,6 +11,11 @@ if TYPE_CHECKING:
 
 COMMANDS = ("counting", "clustering", "class_files", "models", "mixing", "exporting", "reproducing")
 """The modules of ``classgram.cli`` that hold commands."""
+
+
+COLLECTED = 100_000
+"""New objects after which Python looks for unused ones: it would else do so hundreds of times while modules
+are imported, whose objects all stay in use."""
 
 
 def load_commands() -> "App":
@@ -23,6 +29,7 @@ def load_commands() -> "App":
 
 def main() -> None:
     """Run the command line."""
+    gc.set_threshold(COLLECTED)
     from classgram.cli.app import run, terminate
 
     signal.signal(signal.SIGTERM, terminate)

@@ -11,7 +11,6 @@ import numpy as np
 
 from classgram.class_files import DOLLAR, format_of_name
 from classgram.class_lists import SENTENCE_ENDS, ClassList, Member, partition_list
-from classgram.class_lm import member_shares
 from classgram.errors import InputError
 from classgram.folders import atomic_file, check_parent
 from classgram.ngrams import NgramCounts
@@ -140,6 +139,9 @@ def with_probabilities(listed: ClassList, note: Note) -> ClassList:
             f"{listed.source}: has no counts, so the words of a class get equal probabilities; "
             "give --text for their frequencies"
         )
+    # Imported here: models and their kernels take time to import, and most formats hold no shares.
+    from classgram.class_lm import member_shares
+
     numbers = {name: place for place, name in enumerate(listed.names)}
     classes = np.array([numbers[member.name] for member in members], np.int32)
     counts = np.array([member.seen if listed.counted else 1 for member in members], np.int64)

@@ -105,6 +105,14 @@ def announce_compilation(quiet: bool) -> None:
     event.register("numba:compile", Notice())  # type: ignore[no-untyped-call]
 
 
+def spare_matrix_threads() -> None:
+    """Let NumPy, imported later, start no threads for products of matrices, in a command without them.
+
+    Each would wait for work at full speed for a tenth of a second.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
 def run(call: Callable[[], object]) -> int:
     """Run a command and return its exit code; what the user can mend is one line and exit code 2."""
     try:

@@ -17,6 +17,7 @@ from classgram.cli.app import (
     message,
     print_json,
     print_table,
+    spare_matrix_threads,
 )
 from classgram.errors import InputError
 from classgram.options import (
@@ -60,6 +61,7 @@ def cluster(
     memory
         Memory for the sorting of n-grams; beyond it temporary files are used.
     """
+    spare_matrix_threads()
     from classgram.clustering import exchange
     from classgram.compiling import compile_ahead
     from classgram.progress import progress

@@ -14,6 +14,7 @@ from classgram.cli.app import (
     message,
     print_json,
     print_table,
+    spare_matrix_threads,
 )
 from classgram.options import CountOptions, ReadOptions, TextOptions, VocabularyOptions
 
@@ -35,6 +36,7 @@ def count(
     output
         The folder to write; it appears when it is whole.
     """
+    spare_matrix_threads()
     from classgram.folders import lock
     from classgram.ngrams import count_ngrams
 

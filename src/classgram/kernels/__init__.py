@@ -4,11 +4,22 @@ Every kernel has a naive twin in ``tests/reference.py`` that it must equal.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, ParamSpec, TypeVar
 
 import numba
 import numpy as np
 import numpy.typing as npt
+
+try:
+    from classgram.kernels.caching import cache_on_disk
+except ImportError:
+    # A Numba whose inner parts have other names: its own way will do.
+    def cache_on_disk(compiled: Any) -> None:
+        """Let a compiled function be written to disk, where some folder is writable."""
+        with suppress(RuntimeError):
+            compiled.enable_caching()
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,11 +54,10 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _compiled(function: Callable[P, R], **options: Any) -> Callable[P, R]:
-    try:
-        compiled: Callable[P, R] = numba.njit(nogil=True, cache=True, **options)(function)
-    except RuntimeError:
-        # No cache folder is writable (a read-only installation without a home): compile each time.
-        compiled = numba.njit(nogil=True, **options)(function)
+    compiled: Callable[P, R] = numba.njit(nogil=True, **options)(function)
+    # With NUMBA_DISABLE_JIT a function stays what it is.
+    if compiled is not function:
+        cache_on_disk(compiled)
     return compiled
 
 
