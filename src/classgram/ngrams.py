@@ -186,7 +186,7 @@ def read_sentences(
     opened = open_source(source, agreed_options(vocabulary, text), read)
     with Spool(1 << 62) as spool:
         made, final = fill_spool(spool, opened, vocabulary or VocabularyOptions(), read, quiet)
-        return made, sentences_from_ids(final[spool.ids()], EOS)
+        return made, sentences_from_ids(spool.renumbered(final), EOS)
 
 
 def count_sentences(vocabulary: Vocabulary, sentences: Sentences, options: CountOptions) -> NgramCounts:
@@ -299,14 +299,29 @@ class Spool:
         self._parts.clear()
         self._held = 0
 
-    def ids(self) -> npt.NDArray[np.int32]:
-        """All ids, memory-mapped where they went to a file."""
+    def renumbered(
+        self, numbers: npt.NDArray[np.int32], first: int = 0, last: int | None = None, room: int = 0
+    ) -> npt.NDArray[np.int32]:
+        """The ids from ``first`` to ``last``, each as its number, and room for so many more.
+
+        They go straight from where they lie to where they are wanted: memory costs time when it is first used.
+        """
+        last = self.size if last is None else min(last, self.size)
+        out = np.empty(last - first + room, np.int32)
+        begin = 0
+        for part in self._all_parts():
+            inside = part[max(first - begin, 0) : max(last - begin, 0)]
+            place = max(begin - first, 0)
+            kernel.renumber(frozen(inside), frozen(numbers), out[place : place + inside.size])
+            begin += part.size
+        return out
+
+    def _all_parts(self) -> list[npt.NDArray[np.int32]]:
+        """All ids in order, memory-mapped where they went to a file."""
         if self._file is None:
-            whole = np.concatenate(self._parts) if self._parts else np.empty(0, np.int32)
-            self._parts = [whole]
-            return whole
+            return self._parts
         self._spill()
-        return np.memmap(self._file, np.int32, "r", shape=(self.size,))
+        return [np.memmap(self._file, np.int32, "r", shape=(self.size,))]
 
 
 def fill_spool(
@@ -342,16 +357,13 @@ def count_spool(
     spool: Spool, final: npt.NDArray[np.int32], order: int, size: int, memory: int
 ) -> tuple[Level, ...]:
     """Count spooled ids block by block and merge the blocks' levels."""
-    ids = spool.ids()
     block = max(memory // BYTES_PER_TOKEN, 1 << 16)
     runs: list[tuple[int, tuple[Level, ...]]] = []
-    for start in range(0, ids.size, block):
+    for start in range(0, spool.size, block):
         carry = min(start, order - 1)
-        part = ids[start - carry : start + block]
         # One more place, for the virtual <s>.
-        mapped = np.empty(part.size + 1, np.int32)
-        np.take(final, part, out=mapped[:-1], mode="clip")
-        runs.append((1, count_block(mapped, carry, order, size)))
+        ids = spool.renumbered(final, start - carry, start + block, 1)
+        runs.append((1, count_block(ids, carry, order, size)))
         # Equal weights merge at once, as in a binary counter: every n-gram is copied few times.
         while len(runs) > 1 and runs[-1][0] == runs[-2][0]:
             runs[-2:] = [merge_runs(runs[-2], runs[-1], memory)]
@@ -370,26 +382,27 @@ def count_block(ids: npt.NDArray[np.int32], carry: int, order: int, size: int) -
     total = ids.size - 1
     ids[total] = BOS
     ids = frozen(ids)
-    counts = np.bincount(ids[carry:total], minlength=size).astype(np.int64)
-    levels = [first_level(counts)]
-    parents = np.empty(ids.size, np.int32)
-    scratch = (np.empty(ids.size, np.int64), np.empty(ids.size, np.int64))
+    words = np.zeros(size, np.int64)
+    kernel.count_words(ids[carry:total], words)
+    levels = [first_level(words)]
+    sorted_grams = np.empty(ids.size, np.int32)
     grams = ids
     for current in range(2, order + 1):
-        kernel.previous_grams(ids, frozen(grams), EOS, parents)
-        highest = current == order
         # Behind a full carry the text goes on: there, a position's n-gram must lie in the block.
         first = current - 1 if carry == order - 1 else 0
-        span = (min(carry, first), total if highest else total + 1)
+        first, last = min(carry, first), total + (current < order)
+        starts = np.zeros(size + 1, np.int64)
+        kernel.bucket_parents(ids, frozen(grams), EOS, (first, last), starts, sorted_grams)
         rows = np.zeros(levels[-1].words.size + 1, np.int64)
-        words = np.zeros(size + 1, np.int64)
-        kernel.sort_grams(ids, frozen(parents), span, (words, rows), scratch)
-        entries = kernel.count_grams(frozen(rows), frozen(scratch[0]))
-        level = Level(np.zeros(rows.size, np.int64), np.empty(entries, np.int32), np.empty(entries, np.int64))
-        numbers = np.empty(0 if highest else ids.size, np.int32)
-        kernel.fill_level(frozen(scratch[0]), frozen(rows), (carry, total), level, numbers)
+        kernel.count_rows(frozen(starts), frozen(sorted_grams), rows)
+        level = Level(rows, np.empty(rows[-1], np.int32), np.empty(rows[-1], np.int64))
+        kernel.fill_level(frozen(starts), sorted_grams, level)
+        # Of the highest order only those n-grams are asked for that end outside of what is counted.
+        asked = (first, last if current < order else carry)
+        grams = np.empty(ids.size, np.int32)
+        kernel.grams_in_text(ids, asked, frozen(starts), frozen(sorted_grams), grams)
+        np.subtract.at(level.counts, grams[[*range(first, carry), *range(total, last)]], 1)
         levels.append(level)
-        grams = numbers
     return tuple(levels)
 
 

@@ -7,104 +7,97 @@ from classgram.kernels import kernel
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
-Packed = tuple[Int64s, Int64s]
 
 
 @kernel
-def sort_grams(
-    ids: Int32s, parents: Int32s, span: tuple[int, int], starts: tuple[Int64s, Int64s], out: Packed
+def renumber(ids: Int32s, numbers: Int32s, out: Int32s) -> None:
+    """Give every id the number that stands for it."""
+    for k in range(ids.size):
+        out[k] = numbers[ids[k]]
+
+
+@kernel
+def count_words(ids: Int32s, counts: Int64s) -> None:
+    """Add up how often each word occurs."""
+    for word in ids:
+        counts[word] += 1
+
+
+@kernel
+def bucket_parents(
+    ids: Int32s, grams: Int32s, end_symbol: int, span: tuple[int, int], starts: Int64s, parents: Int32s
 ) -> None:
-    """Sort the positions of a span by (parent, word), each packed into 64 bits as word and position.
-
-    Two counting sorts, by word and then stably by parent, that read in order and carry along what
-    the next step needs. ``starts`` are zeroed, with a place for every word and parent and one more;
-    starts[1] ends as the starts of the parents' rows. ``out`` has two rows, the second for scratch.
-    """
-    first, last = span
-    of_word, of_parent = starts
-    grams, by_word = out
-    for position in range(first, last):
-        of_word[ids[position] + 1] += 1
-        of_parent[parents[position] + 1] += 1
-    for word in range(1, of_word.size):
-        of_word[word] += of_word[word - 1]
-    for parent in range(1, of_parent.size):
-        of_parent[parent] += of_parent[parent - 1]
-    for position in range(first, last):
-        word = ids[position]
-        by_word[of_word[word]] = (np.int64(parents[position]) << 32) | position
-        of_word[word] += 1
-    fill = of_parent.copy()
-    begin = np.int64(0)
-    for word in range(of_word.size - 1):
-        for k in range(begin, of_word[word]):
-            parent = by_word[k] >> 32
-            grams[fill[parent]] = (np.int64(word) << 32) | (by_word[k] & 0xFFFFFFFF)
-            fill[parent] += 1
-        begin = of_word[word]
-
-
-@kernel
-def previous_grams(ids: Int32s, grams: Int32s, end_symbol: int, out: Int32s) -> None:
-    """For every position the id of the n-gram that ends just before it.
+    """Sort the positions of a span by word; what is kept of each is the n-gram that ends just before it.
 
     The last position of ``ids`` is the virtual <s> that every sentence begins after, itself included.
+    ``starts`` is zeroed, with a place for every word and one more, and ends as where each word's begin.
     """
+    first, last = span
     virtual = ids.size - 1
+    for position in range(first, last):
+        starts[ids[position] + 1] += 1
+    for word in range(1, starts.size):
+        starts[word] += starts[word - 1]
+    fill = starts.copy()
     before = grams[virtual]
-    for position in range(virtual):
-        out[position] = before
-        if ids[position] == end_symbol:
-            before = grams[virtual]
-        else:
-            before = grams[position]
-    out[virtual] = grams[virtual]
+    if first > 0 and ids[first - 1] != end_symbol:
+        before = grams[first - 1]
+    for position in range(first, last):
+        word = ids[position]
+        parents[fill[word]] = grams[virtual] if position == virtual else before
+        fill[word] += 1
+        before = grams[virtual] if word == end_symbol else grams[position]
 
 
 @kernel
-def count_grams(starts: Int64s, packed: Int64s) -> int:
-    """How many different words the rows of packed (word, position) pairs hold, row by row."""
-    size = 0
-    for row in range(starts.size - 1):
-        last = np.int64(-1)
-        for k in range(starts[row], starts[row + 1]):
-            word = packed[k] >> 32
-            if word != last:
-                size += 1
-                last = word
-    return size
+def count_rows(starts: Int64s, parents: Int32s, rows: Int64s) -> None:
+    """Count the different words behind every parent.
 
-
-@kernel
-def fill_level(
-    packed: Int64s,
-    rows: Int64s,
-    counted: tuple[int, int],
-    level: tuple[Int64s, Int32s, Int64s],
-    grams: Int32s,
-) -> None:
-    """Write a level from rows of packed (word, position) pairs, and each position's n-gram.
-
-    Only positions within ``counted`` add to the counts. ``grams`` is left alone if it is empty.
+    ``rows`` is zeroed, with a place for every parent and one more, and ends as the starts of their rows.
     """
-    starts, words, counts = level
-    first, last = counted
-    size = np.int64(0)
-    for row in range(rows.size - 1):
-        seen = np.int64(-1)
-        for k in range(rows[row], rows[row + 1]):
-            word = packed[k] >> 32
-            position = packed[k] & 0xFFFFFFFF
-            if word != seen:
-                words[size] = word
-                counts[size] = 0
-                size += 1
-                seen = word
-            if position >= first and position < last:
-                counts[size - 1] += 1
-            if grams.size > 0:
-                grams[position] = size - 1
-        starts[row + 1] = size
+    latest = np.full(rows.size, -1, np.int32)
+    for word in range(starts.size - 1):
+        for k in range(starts[word], starts[word + 1]):
+            parent = parents[k]
+            if latest[parent] != word:
+                latest[parent] = word
+                rows[parent + 1] += 1
+    for parent in range(1, rows.size):
+        rows[parent] += rows[parent - 1]
+
+
+@kernel
+def fill_level(starts: Int64s, parents: Int32s, level: tuple[Int64s, Int32s, Int64s]) -> None:
+    """Write the words and counts of a level whose rows are known; each parent becomes its n-gram.
+
+    Words come in order, so a row is filled in order, and its latest entry may be that of the same word.
+    """
+    rows, words, counts = level
+    fill = rows.copy()
+    latest = np.full(rows.size, -1, np.int32)
+    for word in range(starts.size - 1):
+        for k in range(starts[word], starts[word + 1]):
+            parent = parents[k]
+            if latest[parent] != word:
+                latest[parent] = word
+                words[fill[parent]] = word
+                counts[fill[parent]] = 0
+                fill[parent] += 1
+            entry = fill[parent] - 1
+            counts[entry] += 1
+            parents[k] = entry
+
+
+@kernel
+def grams_in_text(
+    ids: Int32s, span: tuple[int, int], starts: Int64s, sorted_grams: Int32s, out: Int32s
+) -> None:
+    """Write the n-gram of every position of a span; they come sorted by word, and then by position."""
+    fill = starts.copy()
+    for position in range(span[0], span[1]):
+        word = ids[position]
+        out[position] = sorted_grams[fill[word]]
+        fill[word] += 1
 
 
 @kernel
