@@ -44,6 +44,15 @@ def split_marks(word: str, spoken: dict[str, str]) -> str:
     return "".join(out)
 
 
+def first_fault(data: bytes) -> int:
+    """Where bytes are no UTF-8, or -1."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start
+    return -1
+
+
 def sentences(text: str, options: TextOptions | None = None) -> list[list[str]]:
     """The sentences of a text: its lines that have words."""
     lines = cleaned(text, options or TextOptions()).encode().split(b"\n")

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import zstandard
 from hypothesis import given
@@ -19,6 +20,8 @@ from hypothesis import strategies as st
 
 from classgram import text as text_module
 from classgram.errors import InputError
+from classgram.kernels import frozen, lean_kernel, letters
+from classgram.kernels.eight_bytes import lower_eight, plain_bytes
 from classgram.ngrams import count_ngrams
 from classgram.options import CountOptions, ReadOptions, TextOptions, VocabularyOptions
 from classgram.packed import PACKED
@@ -371,3 +374,58 @@ def test_a_line_of_any_length_needs_little_memory(tmp_path: Path) -> None:
     megabytes, tokens = map(int, run.stdout.split())
     assert tokens == 6_000_001
     assert megabytes < 400
+
+
+def as_bytes(data: bytes) -> npt.NDArray[np.uint8]:
+    return frozen(np.frombuffer(data, np.uint8))
+
+
+pieces_of_utf8 = st.sampled_from(
+    [b"a", b"longer than eight", b"\n", b"\xc3\xa9", b"\xe2\x80\x94", b"\xf0\x9f\x98\x80", b"\xed\x9f\xbf"]
+)
+faults_of_utf8 = st.sampled_from(
+    [
+        *(b"\x80", b"\xc0\x80", b"\xc3", b"\xe0\x9f\xbf", b"\xe2\x80", b"\xed\xa0\x80", b"\xf0\x8f\xbf\xbf"),
+        *(b"\xf4\x90\x80\x80", b"\xf5\x80\x80\x80", b"\xff", b"\xe2\x80A", b"\xf1\x80\x80", b"\xf1\x80A\x80"),
+    ]
+)
+
+
+@given(st.lists(st.one_of(pieces_of_utf8, pieces_of_utf8, faults_of_utf8)).map(b"".join) | st.binary())
+def test_the_first_fault_of_utf8_equals_the_naive_twin(data: bytes) -> None:
+    assert letters.invalid_place(as_bytes(data)) == reference.first_fault(data)
+    assert letters.count_lines(as_bytes(data)) == data.count(b"\n")
+
+
+def test_the_table_of_lower_case_equals_the_naive_twin() -> None:
+    table = text_module.lower_table()
+    for code in range(0x110000):
+        lower = chr(code).lower()
+        if code == ord("Σ") or len(lower) > 1:
+            assert table[code] == -1
+        else:
+            assert (table[code] if code < table.size else code) == ord(lower)
+
+
+@lean_kernel
+def ask_eight(eight: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """What parts of kernels, which have no way in from Python, say of eight bytes."""
+    return lower_eight(eight), plain_bytes(eight)
+
+
+@given(
+    st.lists(st.sampled_from(b"aAzZ09 @[`{/:!\n\x00\x7f\x80\xa0\xc1\xe9\xff"), min_size=8, max_size=8).map(
+        bytes
+    )
+)
+def test_eight_bytes_at_a_time_equal_the_naive_twins(data: bytes) -> None:
+    with np.errstate(over="ignore"):
+        lower, plain = ask_eight(np.uint64(int.from_bytes(data, "little")))
+    assert int(lower).to_bytes(8, "little") == data.lower()
+    expected = [0x80 if bytes([byte]).isalnum() or byte == 32 else 0 for byte in data]
+    assert list(int(plain).to_bytes(8, "little")) == expected
+
+
+def test_lower_case_of_irregular_letters_far_into_a_text() -> None:
+    text = "Word ÉTÉ " * 9000 + "ΟΔΟΣ ΣΑΣ' İx " + "x" * 70_000 + "Σ ΣΑ.\n" + "Ⱥ K " * 9000
+    assert whole(text_from_strings([text], TextOptions(lowercase=True))).decode() == text.lower() + "\n"

@@ -304,7 +304,7 @@ class Spool:
     ) -> npt.NDArray[np.int32]:
         """The ids from ``first`` to ``last``, each as its number, and room for so many more.
 
-        They go straight from where they lie to where they are wanted: memory costs time when it is first used.
+        They go straight from where they lie to where they are wanted: memory costs time at its first use.
         """
         last = self.size if last is None else min(last, self.size)
         out = np.empty(last - first + room, np.int32)

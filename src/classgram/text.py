@@ -222,11 +222,14 @@ def cut_between_words(pieces: Iterable[bytes]) -> Iterator[bytes]:
     held: list[bytes] = []
     for piece in pieces:
         # A NUL byte is refused when it is met in a chunk: /dev/zero must not be held to its end.
-        cut = max(piece.rfind(end) for end in (b"\n", b" ", b"\t", b"\r", b"\x0b", b"\x0c", b"\0")) + 1
+        cut = 0
+        for end in (b" ", b"\n", b"\t", b"\r", b"\x0b", b"\x0c", b"\0"):
+            # Looked for only behind what was found: a byte that is not there costs a search.
+            cut = max(cut, piece.rfind(end, cut) + 1)
         if cut == 0:
             held.append(piece)
             continue
-        yield b"".join([*held, piece[:cut]])
+        yield b"".join([*held, memoryview(piece)[:cut]])
         held = [piece[cut:]] if cut < len(piece) else []
     if held:
         yield b"".join(held)
@@ -234,6 +237,9 @@ def cut_between_words(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 def plain_chunks(file: IO[bytes], name: str, read: ReadOptions) -> Iterator[Chunk]:
     """A plain file's chunks, without its byte-order mark."""
+    from classgram.kernels import frozen
+    from classgram.kernels.letters import count_lines
+
     line = 1
     offset = 0
     head = file.read(len(BYTE_ORDER_MARK))
@@ -242,7 +248,7 @@ def plain_chunks(file: IO[bytes], name: str, read: ReadOptions) -> Iterator[Chun
         head = file.read(CHUNK)
     for data in cut_between_words(blocks(head, file)):
         yield Chunk(valid(data, name, (line, offset), read), name, line)
-        line += data.count(b"\n")
+        line += count_lines(frozen(np.frombuffer(data, np.uint8)))
         offset += len(data)
 
 
@@ -351,79 +357,117 @@ def valid(data: bytes, name: str, place: tuple[int, int], read: ReadOptions) -> 
         raise InputError(
             f"{name}, line {at}: NUL byte at byte {offset + nul}; is it a text file? convert it to UTF-8"
         )
-    if data.isascii():
+    fault = -1 if data.isascii() else first_fault(data)
+    if fault < 0:
         return data
-    try:
-        data.decode("utf-8")
-        return data
-    except UnicodeDecodeError as error:
-        if read.encoding_errors == "replace":
-            return data.decode("utf-8", "replace").encode("utf-8")
-        at = line + data.count(b"\n", 0, error.start)
-        raise InputError(
-            f"{name}, line {at}: invalid UTF-8 at byte {offset + error.start}; "
-            "convert the file, or go on with --encoding-errors replace"
-        ) from None
+    if read.encoding_errors == "replace":
+        return data.decode("utf-8", "replace").encode("utf-8")
+    at = line + data.count(b"\n", 0, fault)
+    raise InputError(
+        f"{name}, line {at}: invalid UTF-8 at byte {offset + fault}; "
+        "convert the file, or go on with --encoding-errors replace"
+    )
 
 
+def first_fault(data: bytes) -> int:
+    """Where bytes are no UTF-8, or -1: told without making a string of them."""
+    from classgram.kernels import frozen
+    from classgram.kernels.letters import invalid_place
+
+    return invalid_place(frozen(np.frombuffer(data, np.uint8)))
+
+
+Bytes = npt.NDArray[np.uint8]
+Step = Callable[[Bytes], Bytes]
 Cleaner = Callable[[bytes], bytes]
 
 # Their lower case depends on their neighbours (final sigma) or is two characters (dotted I).
-_IRREGULAR = ("Σ".encode(), "İ".encode())
+_IRREGULAR = [ord("Σ"), ord("İ")]
+
+_PIECE = re.compile(b".{1,65536}[^ \t\n\r\x0b\x0c]*", re.DOTALL)
+"""A piece of text that ends between two words."""
 
 
-def lowered(data: bytes) -> bytes:
-    """Lower case, as ``str.lower``."""
-    if data.isascii():
-        return data.lower()
-    if any(letter in data for letter in _IRREGULAR):
-        return data.decode("utf-8").lower().encode("utf-8")
+class Room:
+    """Memory that is used again for every chunk: new memory costs more than what is done in it."""
+
+    def __init__(self) -> None:
+        self._bytes = np.empty(0, np.uint8)
+
+    def of(self, size: int) -> Bytes:
+        """So many bytes, or more."""
+        if self._bytes.size < size:
+            self._bytes = np.empty(size, np.uint8)
+        return self._bytes
+
+
+def lowering() -> Step:
+    """A step that makes text lower case, as ``str.lower``."""
     from classgram.kernels import frozen
     from classgram.kernels.letters import lower_letters
 
-    out = np.empty(len(data) * 3 // 2 + 1, np.uint8)
-    written = lower_letters(frozen(np.frombuffer(data, np.uint8)), frozen(lower_table()), out)
-    return out[:written].tobytes()
+    room, table = Room(), frozen(lower_table())
+
+    def lower(data: Bytes) -> Bytes:
+        out = room.of(data.size * 3 // 2 + 16)
+        written = 0
+        for piece in _PIECE.finditer(data.data):
+            made = lower_letters(data[piece.start() : piece.end()], table, out[written:])
+            if made < 0:
+                lowered = data[piece.start() : piece.end()].tobytes().decode().lower().encode()
+                made = len(lowered)
+                out[written : written + made] = np.frombuffer(lowered, np.uint8)
+            written += made
+        return frozen(out[:written])
+
+    return lower
 
 
 @lru_cache
 def lower_table() -> npt.NDArray[np.int32]:
-    """The lower case of every code point up to the last that has one."""
-    cased = [
-        code for code in range(0x20000) if len(chr(code).lower()) == 1 and chr(code).lower() != chr(code)
-    ]
-    table = np.arange(cased[-1] + 1, dtype=np.int32)
-    table[cased] = [ord(chr(code).lower()) for code in cased]
+    """The lower case of every code point up to the last that has one; -1 where it is irregular."""
+    table = np.arange(0x20000, dtype=np.int32)
+    # Surrogates are no characters.
+    codes = np.delete(table, [*range(0xD800, 0xE000), *_IRREGULAR])
+    table[codes] = np.frombuffer(codes.tobytes().decode("utf-32").lower().encode("utf-32-le"), np.int32)
+    table = table[: np.flatnonzero(table != np.arange(table.size))[-1] + 1]
+    table[_IRREGULAR] = -1
     return table
 
 
 def cleaner(options: TextOptions) -> Cleaner:
     """The function that makes a chunk's bytes what the options say."""
-    steps: list[Cleaner] = []
+    steps: list[Step] = []
     if options.lowercase:
-        steps.append(lowered)
+        steps.append(lowering())
     if options.punctuation != "keep":
-        spoken = options.punctuation == "verbalise"
-        steps.append(lambda data: rewritten(data, spoken))
+        steps.append(rewriting(options.punctuation == "verbalise"))
+    if not steps:
+        return lambda data: data
 
     def clean(data: bytes) -> bytes:
+        array = np.frombuffer(data, np.uint8)
         for step in steps:
-            data = step(data)
-        return data
+            array = step(array)
+        return array.tobytes()
 
     return clean
 
 
-def rewritten(data: bytes, spoken: bool) -> bytes:
-    """The bytes with marks verbalised or stripped."""
+def rewriting(spoken: bool) -> Step:
+    """A step that verbalises or strips marks."""
     from classgram.kernels import frozen
     from classgram.kernels.marks import rewrite_marks
 
-    table = mark_table(spoken)
-    # The kernel looks at a word when it ends. Room that stays unused takes no memory.
-    chunk = frozen(np.frombuffer(data + b"\n", np.uint8))
-    out = np.empty(chunk.size * most_growth(table), np.uint8)
-    return out[: rewrite_marks(chunk, table, out) - 1].tobytes()
+    room, table = Room(), mark_table(spoken)
+    growth = most_growth(table)
+
+    def rewrite(data: Bytes) -> Bytes:
+        # Room that stays unused takes no memory.
+        out = room.of(data.size * growth + 16)
+        return frozen(out[: rewrite_marks(data, table, out)])
+
+    return rewrite
 
 
 def most_growth(table: "MarkTable") -> int:
@@ -441,8 +485,7 @@ def mark_table(spoken: bool) -> "MarkTable":
     # Spaces around it make a mark a word; a stripped one leaves a space.
     new = [f" {mark.text}{mark.name} ".encode() if spoken else b" " for mark in ordered]
     roles = np.full(256, marks.PLAIN, np.uint8)
-    for mark, text in zip(ordered, texts, strict=True):
-        roles[text[0]] = max(roles[text[0]], marks.SPLIT if mark.inside else marks.EDGE)
+    roles[[text[0] for text in texts]] = marks.MARK
     roles[list(SPACES)] = marks.SPACE
     return marks.MarkTable(
         frozen(np.frombuffer(b"".join(texts), np.uint8)),

@@ -39,14 +39,17 @@ def bucket_parents(
     for word in range(1, starts.size):
         starts[word] += starts[word - 1]
     fill = starts.copy()
-    before = grams[virtual]
+    begin = grams[virtual]
+    before = begin
     if first > 0 and ids[first - 1] != end_symbol:
         before = grams[first - 1]
-    for position in range(first, last):
+    for position in range(first, min(last, virtual)):
         word = ids[position]
-        parents[fill[word]] = grams[virtual] if position == virtual else before
+        parents[fill[word]] = before
         fill[word] += 1
-        before = grams[virtual] if word == end_symbol else grams[position]
+        before = begin if word == end_symbol else grams[position]
+    if last > virtual:
+        parents[fill[ids[virtual]]] = begin
 
 
 @kernel

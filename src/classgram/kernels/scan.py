@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classgram.kernels import kernel
+from classgram.kernels import kernel_part, lean_kernel
+from classgram.kernels.eight_bytes import ONE, TOP_BITS, ZERO, first_marked, load_eight
 
 # What the scan stopped at.
 DONE, FULL, SYMBOL = 0, 1, 2
@@ -22,14 +23,8 @@ _UNK, _BOS, _EOS = 0, 1, 2
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 _LONG = np.uint64(1 << 40)
 _ID = np.uint64((1 << 40) - 1)
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
-_BYTE = np.uint64(8)
 _HALF = np.uint64(32)
 _BELOW_33 = np.uint64(0x2121212121212121)
-_TOP_BITS = np.uint64(0x8080808080808080)
-# Times 1 << 8k, its top byte is k.
-_COUNT_BYTES = np.uint64(0x0001020304050607)
 
 
 class WordTable(NamedTuple):
@@ -55,30 +50,32 @@ class Rules(NamedTuple):
     blank_lines: int
 
 
-@kernel
+@kernel_part
 def same_bytes(
     table: WordTable, word: np.int64, data: npt.NDArray[np.uint8], first: int, length: int
 ) -> bool:
-    """Whether a stored word is the one in the data."""
+    """Whether a stored word of more than eight bytes is the one in the data."""
     start = np.int64(0)
     if word > 0:
         start = table.ends[word - 1]
     if table.ends[word] - start != length:
         return False
-    for k in range(length):
-        if table.letters[start + k] != data[first + k]:
+    # Eight at a time; the last eight may overlap with those before.
+    for k in range(0, length - 8, 8):
+        if load_eight(table.letters, np.uint64(start + k)) != load_eight(data, np.uint64(first + k)):
             return False
-    return True
+    k = length - 8
+    return load_eight(table.letters, np.uint64(start + k)) == load_eight(data, np.uint64(first + k))  # type: ignore[no-any-return]
 
 
-@kernel
+@kernel_part
 def first_place(key: np.uint64, places: int) -> np.int64:
     """Where the search for a key begins."""
     mixed = key * _PRIME
     return np.int64((mixed ^ (mixed >> _HALF)) & np.uint64(places - 1))
 
 
-@kernel
+@kernel_part
 def find_place(
     table: WordTable, key: np.uint64, data: npt.NDArray[np.uint8], first: int, length: int
 ) -> np.int64:
@@ -87,7 +84,7 @@ def find_place(
     place = first_place(key, places)
     while True:
         entry = table.slots[2 * place + 1]
-        if entry == _ZERO:
+        if entry == ZERO:
             return place
         if table.slots[2 * place] == key:
             if length <= 8:
@@ -98,7 +95,7 @@ def find_place(
         place = (place + 1) & (places - 1)
 
 
-@kernel
+@kernel_part
 def insert_word(
     table: WordTable,
     state: npt.NDArray[np.int64],
@@ -123,58 +120,48 @@ def insert_word(
     state[BYTES] = used + length
 
 
-@kernel
-def eight_bytes(data: npt.NDArray[np.uint8], position: np.uint64) -> np.uint64:
-    """The eight bytes from a position on, the first one lowest; compiles to one load."""
-    return (
-        np.uint64(data[position])
-        | np.uint64(data[position + np.uint64(1)]) << np.uint64(8)
-        | np.uint64(data[position + np.uint64(2)]) << np.uint64(16)
-        | np.uint64(data[position + np.uint64(3)]) << np.uint64(24)
-        | np.uint64(data[position + np.uint64(4)]) << np.uint64(32)
-        | np.uint64(data[position + np.uint64(5)]) << np.uint64(40)
-        | np.uint64(data[position + np.uint64(6)]) << np.uint64(48)
-        | np.uint64(data[position + np.uint64(7)]) << np.uint64(56)
-    )
-
-
-@kernel
-def read_word(data: npt.NDArray[np.uint8], position: int) -> tuple[np.uint64, int | np.int64]:
-    """A word's key and its end; the word begins at the position.
+@kernel_part
+def word_bytes(data: npt.NDArray[np.uint8], position: int) -> tuple[np.uint64, int]:
+    """The next bytes of a word, eight at most and zeros behind them, and how many they are.
 
     Eight bytes are looked at together: the lowest byte below 33 is found by a subtraction that
     borrows into its top bit, and is the word's end if it is a separator and no other control byte.
     """
     size = data.size
     if position + 8 <= size:
-        key = eight_bytes(data, np.uint64(position))
-        low = (key - _BELOW_33) & ~key & _TOP_BITS
-        if low != _ZERO:
-            bit = low & (~low + _ONE)
-            length = ((bit >> np.uint64(7)) * _COUNT_BYTES) >> np.uint64(56)
-            byte = data[np.uint64(position) + length]
-            if byte == 32 or (byte >= 9 and byte <= 13):
-                return key & ((bit >> np.uint64(7)) - _ONE), position + np.int64(length)
-    key = _ZERO
-    shift = _ZERO
-    end = position
-    while end < size and end < position + 8:
-        byte = data[end]
+        eight = load_eight(data, np.uint64(position))
+        low = (eight - _BELOW_33) & ~eight & TOP_BITS
+        if low == ZERO:
+            return eight, 8
+        place = first_marked(low)
+        byte = data[position + place]
         if byte == 32 or (byte >= 9 and byte <= 13):
-            return key, end
-        key |= np.uint64(byte) << shift
-        shift += _BYTE
-        end += 1
-    while end < size:
-        byte = data[end]
+            return eight & ((ONE << np.uint64(8 * place)) - ONE), place
+    eight = ZERO
+    length = 0
+    while position + length < size and length < 8:
+        byte = data[position + length]
         if byte == 32 or (byte >= 9 and byte <= 13):
             break
-        key = (key ^ (key >> _HALF) ^ np.uint64(byte)) * _PRIME
-        end += 1
+        eight |= np.uint64(byte) << np.uint64(8 * length)
+        length += 1
+    return eight, length
+
+
+@kernel_part
+def read_word(data: npt.NDArray[np.uint8], position: int) -> tuple[np.uint64, int]:
+    """A word's key and its end; the word begins at the position."""
+    key, length = word_bytes(data, position)
+    end = position + length
+    while length == 8:
+        more, length = word_bytes(data, end)
+        if length > 0:
+            key = (key ^ (key >> _HALF) ^ more) * _PRIME
+        end += length
     return key, end
 
 
-@kernel
+@lean_kernel
 def scan(
     data: npt.NDArray[np.uint8],
     table: WordTable,
@@ -198,7 +185,6 @@ def scan(
             if in_line > 0 or rules.blank_lines == 1:
                 out[written] = _EOS
                 written += 1
-                table.counts[_EOS] += 1
             in_line = 0
             position += 1
             continue
@@ -208,7 +194,7 @@ def scan(
         key, end = read_word(data, position)
         place = find_place(table, key, data, position, end - position)
         entry = table.slots[2 * place + 1]
-        if entry != _ZERO:
+        if entry != ZERO:
             word = np.int64(entry & _ID) - 1
         elif rules.insert == 0:
             word = np.int64(_UNK)
@@ -231,27 +217,29 @@ def scan(
         out[written] = word
         written += 1
         in_line += 1
-        table.counts[word] += 1
         position = end
+    # In a loop of its own: a count that is changed may be asked for again just behind.
+    for k in range(state[WRITTEN], written):
+        table.counts[out[k]] += 1
     state[POSITION] = position
     state[WRITTEN] = written
     state[WORDS_IN_LINE] = in_line
 
 
-@kernel
+@lean_kernel
 def rehash(old: npt.NDArray[np.uint64], slots: npt.NDArray[np.uint64]) -> None:
     """Enter the words of one set of slots into another, empty one."""
     places = slots.size >> 1
     for k in range(old.size >> 1):
-        if old[2 * k + 1] != _ZERO:
+        if old[2 * k + 1] != ZERO:
             place = first_place(old[2 * k], places)
-            while slots[2 * place + 1] != _ZERO:
+            while slots[2 * place + 1] != ZERO:
                 place = (place + 1) & (places - 1)
             slots[2 * place] = old[2 * k]
             slots[2 * place + 1] = old[2 * k + 1]
 
 
-@kernel
+@lean_kernel
 def gather_words(table: WordTable, order: npt.NDArray[np.int64], out: npt.NDArray[np.uint8]) -> int:
     """Write the words with the given ids one after another, each ended by a line end."""
     written = 0
