@@ -7,12 +7,12 @@ import lzma
 import os
 import subprocess
 import sys
+import threading
 import types
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import zstandard
 from hypothesis import given
@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from classgram import text as text_module
 from classgram.errors import InputError
-from classgram.kernels import frozen, lean_kernel, letters
+from classgram.kernels import lean_kernel
 from classgram.kernels.eight_bytes import lower_eight, plain_bytes
 from classgram.ngrams import count_ngrams
 from classgram.options import CountOptions, ReadOptions, TextOptions, VocabularyOptions
@@ -376,10 +376,6 @@ def test_a_line_of_any_length_needs_little_memory(tmp_path: Path) -> None:
     assert megabytes < 400
 
 
-def as_bytes(data: bytes) -> npt.NDArray[np.uint8]:
-    return frozen(np.frombuffer(data, np.uint8))
-
-
 pieces_of_utf8 = st.sampled_from(
     [b"a", b"longer than eight", b"\n", b"\xc3\xa9", b"\xe2\x80\x94", b"\xf0\x9f\x98\x80", b"\xed\x9f\xbf"]
 )
@@ -393,8 +389,9 @@ faults_of_utf8 = st.sampled_from(
 
 @given(st.lists(st.one_of(pieces_of_utf8, pieces_of_utf8, faults_of_utf8)).map(b"".join) | st.binary())
 def test_the_first_fault_of_utf8_equals_the_naive_twin(data: bytes) -> None:
-    assert letters.invalid_place(as_bytes(data)) == reference.first_fault(data)
-    assert letters.count_lines(as_bytes(data)) == data.count(b"\n")
+    assert text_module.first_fault(data) == reference.first_fault(data)
+    # Also behind the border of two pieces.
+    assert text_module.first_fault(b"x" * 65_530 + data) == reference.first_fault(b"x" * 65_530 + data)
 
 
 def test_the_table_of_lower_case_equals_the_naive_twin() -> None:
@@ -429,3 +426,14 @@ def test_eight_bytes_at_a_time_equal_the_naive_twins(data: bytes) -> None:
 def test_lower_case_of_irregular_letters_far_into_a_text() -> None:
     text = "Word ÉTÉ " * 9000 + "ΟΔΟΣ ΣΑΣ' İx " + "x" * 70_000 + "Σ ΣΑ.\n" + "Ⱥ K " * 9000
     assert whole(text_from_strings([text], TextOptions(lowercase=True))).decode() == text.lower() + "\n"
+
+
+def test_a_packed_text_left_in_the_middle_leaves_no_thread(tmp_path: Path) -> None:
+    path = tmp_path / "text.gz"
+    path.write_bytes(gzip.compress(b"some words\n" * 1_000_000, 1))
+    before = threading.active_count()
+    chunks = read_text(path).chunks()
+    assert next(chunks).data.startswith(b"some words\n")
+    assert threading.active_count() == before + 1
+    chunks.close()  # type: ignore[attr-defined]
+    assert threading.active_count() == before

@@ -7,7 +7,9 @@ import lzma
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import cycle
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
 
 BUFFER = 1 << 20
 """Bytes read from a file at a time."""
+
+AHEAD = 4 << 20
+"""Unpacked bytes that are made ready while others are worked on."""
+
+PIECE = 1 << 16
+"""Unpacked bytes asked for at a time."""
 
 ZST_BUFFER = 1 << 14
 """Packed bytes unpacked at a time: few, since highly repetitive text grows a thousandfold."""
@@ -69,10 +77,7 @@ class ZstFile(io.RawIOBase):
         while not self._ready:
             if not self._unpack_more():
                 return 0
-        target = memoryview(buffer).cast("B")  # type: ignore[arg-type]
-        count = min(len(target), len(self._ready))
-        target[:count] = self._ready[:count]
-        self._ready = self._ready[count:]
+        count, self._ready = take(self._ready, buffer)
         return count
 
     def _unpack_more(self) -> bool:
@@ -91,6 +96,54 @@ class ZstFile(io.RawIOBase):
         if frame.eof:
             self._frame = None
         return True
+
+
+class AheadFile(io.RawIOBase):
+    """The bytes of a packed file: while one block of them is worked on, a thread unpacks the next."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._thread = ThreadPoolExecutor(1)
+        self._ready = memoryview(b"")
+        # Two blocks in turn, because new memory would cost time for each.
+        self._blocks = cycle([memoryview(bytearray(AHEAD)), memoryview(bytearray(AHEAD))])
+        self._coming = self._thread.submit(self._unpack, next(self._blocks))
+
+    def readable(self) -> bool:
+        """A file to read from."""
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        """Fill a buffer with unpacked bytes, as far as the block reaches."""
+        if not self._ready:
+            # What went wrong in the thread is raised here.
+            self._ready = self._coming.result()
+            if self._ready:
+                self._coming = self._thread.submit(self._unpack, next(self._blocks))
+        count, self._ready = take(self._ready, buffer)
+        return count
+
+    def _unpack(self, block: memoryview) -> memoryview:
+        """Fill a block as far as the file reaches."""
+        filled = 0
+        while filled < len(block) and (piece := self._file.read(min(PIECE, len(block) - filled))):
+            block[filled : filled + len(piece)] = piece
+            filled += len(piece)
+        return block[:filled]
+
+    def close(self) -> None:
+        """Let the thread end its block."""
+        self._thread.shutdown()
+        self._file.close()
+        super().close()
+
+
+def take(ready: memoryview, buffer: object) -> tuple[int, memoryview]:
+    """Fill a buffer from bytes that are ready; return how many it took, and the others."""
+    target = memoryview(buffer).cast("B")  # type: ignore[arg-type]
+    count = min(len(target), len(ready))
+    target[:count] = ready[:count]
+    return count, ready[count:]
 
 
 Unpack = Callable[[IO[bytes]], IO[bytes]]
@@ -119,7 +172,7 @@ def open_unpacked(path: Path, consumed: list[int]) -> Iterator[IO[bytes]]:
     try:
         with open_raw(path) as raw:
             counted = cast(IO[bytes], io.BufferedReader(CountingFile(raw, consumed), BUFFER))
-            with PACKED.get(kind, nullcontext)(counted) as file:
+            with unpacked(counted, kind) as file:
                 yield file
     except (EOFError, lzma.LZMAError, zlib.error) as error:
         raise broken(path, error) from None
@@ -128,6 +181,13 @@ def open_unpacked(path: Path, consumed: list[int]) -> Iterator[IO[bytes]]:
         if error.errno is None:
             raise broken(path, error) from None
         raise InputError(f"{display_name(path)}: cannot be read: {error.strerror}") from None
+
+
+def unpacked(file: IO[bytes], kind: str) -> AbstractContextManager[IO[bytes]]:
+    """A file unpacked as its kind says, in a thread of its own; one that is not packed as it is."""
+    if kind not in PACKED:
+        return nullcontext(file)
+    return cast(IO[bytes], io.BufferedReader(AheadFile(PACKED[kind](file)), BUFFER))
 
 
 def open_raw(path: Path) -> AbstractContextManager[IO[bytes]]:

@@ -5,7 +5,9 @@ cache. Machine code needs none of that, only the addresses of the functions it c
 therefore kept beside it. Where one is not known, or anything else is missing, Numba does it its own way.
 """
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -44,13 +46,27 @@ class KernelCache(FunctionCache):
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Load a kernel, or give None where it is not on disk."""
-        try:
-            # The functions that count references have names, too.
-            rtsys.initialize(target_context)
-            loaded = self._load_overload(signature, target_context)
-        except Exception:
-            loaded = None
-        return loaded or super().load_overload(signature, target_context)
+        with held_signals():
+            try:
+                # The functions that count references have names, too.
+                rtsys.initialize(target_context)
+                loaded = self._load_overload(signature, target_context)
+            except Exception:
+                loaded = None
+            return loaded or super().load_overload(signature, target_context)
+
+
+@contextmanager
+def held_signals() -> Iterator[None]:
+    """Let Ctrl-C and the signal to end wait: LLVM calls Python back, and swallows what is raised there."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class DeferredCache:

@@ -1,4 +1,4 @@
-"""UTF-8: whether bytes are valid, how many lines they have, and lower case through a table of code points."""
+"""Lower case for UTF-8 bytes, through a table of code points."""
 
 import numpy as np
 import numpy.typing as npt
@@ -80,50 +80,3 @@ def write_code_point(code: np.int32, out: Bytes, written: int) -> int:
     out[written + 2] = 0x80 | ((code >> 6) & 0x3F)
     out[written + 3] = 0x80 | (code & 0x3F)
     return written + 4
-
-
-@lean_kernel
-def count_lines(data: Bytes) -> int:
-    """The number of line ends."""
-    lines = 0
-    for byte in data:
-        lines += byte == 10
-    return lines
-
-
-@lean_kernel
-def invalid_place(data: Bytes) -> int:
-    """Where the first code point begins that is not valid UTF-8, or -1.
-
-    None may be longer than it must be, a surrogate, or too large.
-    """
-    position = 0
-    size = data.size
-    while position < size:
-        if position + 8 <= size and load_eight(data, np.uint64(position)) & TOP_BITS == ZERO:
-            position += 8
-            continue
-        length = code_point_length(data, position)
-        if length == 0 or position + length > size:
-            return position
-        for k in range(2, length):
-            if data[position + k] & 0xC0 != 0x80:
-                return position
-        position += length
-    return -1
-
-
-@kernel_part
-def code_point_length(data: Bytes, position: int) -> int:
-    """The length that the first two bytes of a code point tell, or 0 where they cannot begin one."""
-    byte = data[position]
-    if byte < 0x80:
-        return 1
-    if byte < 0xC2 or byte > 0xF4 or position + 1 == data.size:
-        return 0
-    # The second byte's range keeps out longer forms than needed, surrogates and what is too large.
-    least = 0xA0 if byte == 0xE0 else 0x90 if byte == 0xF0 else 0x80
-    most = 0x9F if byte == 0xED else 0x8F if byte == 0xF4 else 0xBF
-    if data[position + 1] < least or data[position + 1] > most:
-        return 0
-    return 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
