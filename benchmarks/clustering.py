@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.measure import Figure, Settings, best, classgram, command, novels, peak_memory
 from classgram.clustering import Result, exchange
 from classgram.kernels import lean_kernel
-from classgram.kernels.dense_scores import add_eight_rows
+from classgram.kernels.dense_scores import sum_eight_rows
 from classgram.ngrams import NgramCounts, count_ngrams
 from classgram.options import ClusterOptions, CountOptions, RunOptions, SearchOptions, VocabularyOptions
 
@@ -122,10 +122,10 @@ def exponent(sizes: Sequence[float], times: Sequence[float]) -> float:
 
 
 @lean_kernel
-def add_all(table: np.ndarray, rows: np.ndarray, scores: np.ndarray) -> None:
+def add_all(table: np.ndarray, rows: np.ndarray, sums: np.ndarray) -> None:
     """The sweep's inner loop alone, over rows in the given order."""
     for first in range(0, rows.size - 7, 8):
-        add_eight_rows(table, rows[first:], np.float32(0.001), scores)
+        sum_eight_rows(table, rows[first:], sums)
 
 
 @lean_kernel
@@ -141,14 +141,14 @@ def read_all(table: np.ndarray) -> int:
 def bandwidth() -> Iterator[Figure]:
     """Bytes that the inner loop reads in a second, beside what the machine can read at all."""
     random = np.random.default_rng(0)
-    for rows, name in ((2000, "a table in the cache (1000 classes)"), (60_000, "a table in memory")):
-        table = random.integers(-100, 100, (rows, 1008)).astype(np.int16)
+    for rows, name in ((2000, "a table in the cache (1000 classes)"), (120_000, "a table in memory")):
+        table = random.integers(0, 256, (rows, 1008)).astype(np.uint8)
         order = random.integers(0, rows, 20_000)
         wide = table.view(np.int64)
-        scores = np.zeros(1008, np.float32)
-        read_all(wide), add_all(table, order, scores)
+        sums = np.zeros(1008, np.uint16)
+        read_all(wide), add_all(table, order, sums)
         plain = table.nbytes * 10 / best(3, lambda wide=wide: repeat(read_all, wide))  # type: ignore[misc]
-        loop = order.size * 2016 * 10 / best(3, lambda: repeat(add_all, table, order, scores))  # noqa: B023
+        loop = order.size * 1008 * 10 / best(3, lambda: repeat(add_all, table, order, sums))  # noqa: B023
         yield Figure(AREA, f"read bandwidth, {name}", plain / 1e9, "GB/s")
         yield Figure(AREA, f"inner loop, {name}", loop / 1e9, "GB/s")
         yield Figure(AREA, f"inner loop beside reading, {name}", loop / plain, "")

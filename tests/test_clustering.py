@@ -16,6 +16,7 @@ from classgram.clustering import Result, exchange
 from classgram.criteria import LeavingOneOut, MaximumLikelihood, choose_criterion
 from classgram.engine import LocalEngine
 from classgram.errors import InputError
+from classgram.kernels.class_table import Pairs
 from classgram.kernels.exact_values import build_profile, gain_of, may_join, may_leave, value_in_own
 from classgram.kernels.problem import Classes, Rule
 from classgram.kernels.proposals import propose_classes
@@ -122,17 +123,18 @@ def cases(draw: st.DrawFn) -> Case:
 def test_gains_and_choices_equal_the_naive_twin(case: Case) -> None:
     for number, side in enumerate(case.state.sides):
         problem, scratch = side.problem, side.scratch()
-        classes = Classes(problem.table.cells, problem.table.totals, problem.numbers, problem.side)
+        pairs = Pairs(problem.table.cells, problem.table.short)
+        classes = Classes(pairs, problem.table.totals, problem.numbers, problem.side)
         terms = case.state.terms
         proposals = np.zeros(max(side.movable.size, 1), np.int64)
-        rule = Rule(0.0, 0.0, 0, np.zeros(1, np.float32))
+        rule = Rule(0.0, 2.0, 0.0, 0, np.zeros(1, np.float32))
         propose_classes(problem, (terms, case.state.ready), scratch, side.movable, proposals, rule)
         for element, proposal in zip(side.movable.tolist(), proposals.tolist(), strict=False):
             own = int(problem.classes[element])
             sizes = problem.sizes[element]
             before, scale = case.value_after(number, element, own)
             profile = build_profile(problem.events, scratch.slots, element, own, problem.tied)
-            value = value_in_own(problem.table.cells, terms.pair_values, terms.pair_shift, profile)
+            value = value_in_own(pairs, terms, profile)
             gains = {own: 0.0}
             for candidate in range(problem.candidates):
                 if candidate == own or not may_join(problem.table.totals, sizes, candidate, terms.discount):

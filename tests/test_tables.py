@@ -153,7 +153,7 @@ def test_both_forms_give_the_same_classes(
 @pytest.mark.parametrize("criterion", ["ml", "loo"])
 @pytest.mark.parametrize("shape", ["joint", "predictive"])
 def test_both_forms_agree_on_a_larger_text(shape: str, criterion: str) -> None:
-    """Large counts, many classes, restless elements, and rows that outgrow their rooms."""
+    """Large counts, many classes, and rows that outgrow their rooms."""
     chance = random.Random(3)
     words = [f"w{i}" for i in range(300)]
     weights = [100_000 / (i + 1) ** 1.3 for i in range(300)]
@@ -166,7 +166,8 @@ def test_both_forms_agree_on_a_larger_text(shape: str, criterion: str) -> None:
         criterion=criterion,  # type: ignore[arg-type]
         contexts=2000,
     )
-    search = SearchOptions(start="frequency" if criterion == "ml" else "round-robin")
+    # All classes are tried: which ones come near to being best, each form estimates in its own way.
+    search = SearchOptions(start="frequency" if criterion == "ml" else "round-robin", sweeps=30)
     assert_equal_results(*both_forms(lines, options, search, threads=2))
 
 

@@ -21,7 +21,8 @@ from classgram.partition import Partition
 from classgram.placement import place_uncounted
 from classgram.progress import Report, silent
 from classgram.regrouping import MOST_CLASSES
-from classgram.search import Search, Sweep, annealing_sweeps, default_batch, gumbel_noise
+from classgram.schedule import Sweep
+from classgram.search import Search, annealing_sweeps, default_batch, gumbel_noise
 from classgram.state import State
 from classgram.task import Task, class_numbers, make_task, start_state, state_from_maps
 
@@ -174,7 +175,12 @@ def prepare(
     if options.heuristic and not selects_all(state, options):
         search.candidates = [make_candidates(state, i, options) for i in range(len(state.sides))]
     if restored is not None:
-        search.restore(*restored)
+        try:
+            search.restore(*restored)
+        except (KeyError, ValueError) as error:
+            raise InputError(
+                f"{path}: damaged, or of another version; start anew without --resume"
+            ) from error
     return search, notes
 
 

@@ -1,4 +1,4 @@
-"""Compiles the kernel that takes longest in a process of its own, so that a first run waits less.
+"""Compiles the kernel that takes longest, and another, in a process of their own: a first run waits less.
 
 Numba compiles one function at a time in a process. What the other process compiles reaches this one
 through Numba's cache on disk.
@@ -7,16 +7,22 @@ through Numba's cache on disk.
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numba
 import numpy as np
 
 from classgram.criteria import MaximumLikelihood
 from classgram.engine import available_threads
 from classgram.events import Events, SparseRows
+from classgram.kernels.class_table import renew_cells
+from classgram.kernels.dense_scores import Corrections, add_differences, correct_tied_scores, count_seen
 from classgram.kernels.exchange import apply_proposals
-from classgram.kernels.problem import Rule
-from classgram.kernels.proposals import propose_classes
+from classgram.kernels.problem import Profile, Rule
+from classgram.kernels.proposals import propose_classes, renew_total_row
+from classgram.kernels.rivals import list_rivals
 from classgram.state import Numbering, State, tied_state
+from classgram.tables import empty_table
 
 _other: list[subprocess.Popen[bytes]] = []
 """The process at work, if there is one."""
@@ -30,12 +36,13 @@ def compile_ahead() -> None:
     nothing = subprocess.DEVNULL
     # Whatever goes wrong there, this process then compiles for itself.
     _other.append(subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing))
+    # What both need is compiled here, and the other process comes to it later.
+    compile_applying()
 
 
 def await_kernels() -> None:
-    """Wait for what is compiled elsewhere, and compile the rest meanwhile."""
+    """Wait for what is compiled elsewhere."""
     if _other:
-        compile_applying()
         _other.pop().wait()
 
 
@@ -54,11 +61,32 @@ def smallest_state() -> State:
 
 
 def compile_proposing() -> None:
-    """Compile the kernel that proposes."""
+    """Compile the kernel that proposes, its parts that no other kernel has first."""
     state, nothing, rule = smallest_state(), np.zeros(0, np.int32), idle_rule()
     side = state.sides[0]
     criterion = (state.terms, state.ready)
+    compile_scoring(state)
     propose_classes(side.problem, criterion, side.scratch(), nothing, np.zeros(0, np.int64), rule)
+
+
+def compile_scoring(state: State) -> None:
+    """Compile the larger parts that score candidates."""
+    side, scratch = state.sides[0], state.sides[0].scratch()
+    problem, (keys, amounts, weights) = side.problem, scratch.slots
+    profile = Profile(keys, amounts, weights, 0, 0, 0, 0, 0)
+    scores, table, terms = scratch.scores, problem.table, state.terms
+    target = Corrections(terms.pair_values, scores, scratch.once, scratch.seen, 0.0, True)
+    compile_for(add_differences, table, (terms, state.ready), profile, scratch, scores, 0)
+    compile_for(count_seen, table.codes, profile, scratch)
+    compile_for(correct_tied_scores, table, profile, target)
+    compile_for(renew_total_row, table.single_totals, problem.sizes[0], 0.0, scratch)
+    compile_for(list_rivals, scores, table, 0.0, problem.memory.rivals[0], scratch.rival_scores)
+
+
+def compile_for(part: Any, *arguments: Any) -> None:
+    """Compile a part of kernels, which cannot be called, for arguments of these types."""
+    if hasattr(part, "compile"):
+        part.compile(tuple(numba.typeof(argument) for argument in arguments))  # type: ignore[no-untyped-call]
 
 
 def compile_applying() -> None:
@@ -66,13 +94,22 @@ def compile_applying() -> None:
     state, nothing, rule = smallest_state(), np.zeros(0, np.int32), idle_rule()
     side = state.sides[0]
     criterion, slots = (state.terms, state.ready), side.scratch().slots
-    apply_proposals(side.problem, side.mirror, criterion, slots, nothing, np.zeros(0, np.int64), rule)
+    others = (side.mirror, empty_table(side.problem.table))
+    apply_proposals(side.problem, others, criterion, slots, nothing, np.zeros(0, np.int64), rule)
 
 
 def idle_rule() -> Rule:
     """Give a rule for rounds without elements."""
-    return Rule(0.0, 0.0, 0, np.zeros(1, np.float32))
+    return Rule(0.0, 0.0, 0.0, 0, np.zeros(1, np.float32))
+
+
+def compile_renewing() -> None:
+    """Compile the kernel that renews what a table keeps ready."""
+    state = smallest_state()
+    table = state.sides[0].problem.table
+    renew_cells(table, empty_table(table), (state.terms, state.ready), 0, 0)
 
 
 if __name__ == "__main__":
     compile_proposing()
+    compile_renewing()

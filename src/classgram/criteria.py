@@ -8,16 +8,16 @@ import numpy.typing as npt
 
 from classgram.errors import InputError
 from classgram.kernels.criterion import (
-    HALF_RANGE,
     LEVELS,
-    MIDDLE_LEVELS,
-    SHORT_COUNTS,
+    MOST,
+    NODES,
+    STEPS,
     Ready,
     Terms,
 )
 from classgram.options import ClusterOptions
 
-VALUES = SHORT_COUNTS + MIDDLE_LEVELS
+VALUES = 8192
 """Counts below this have ready values."""
 
 READY_COUNTS = 4096
@@ -27,6 +27,7 @@ DISCOUNT_LIMITS = (0.1, 0.9)
 """An estimated discount stays within these: clustering itself removes the pairs seen twice."""
 
 Counts = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -110,18 +111,16 @@ def estimated_discount(once: int, twice: int) -> float:
 
 def kernel_terms(criterion: Criterion, total: int) -> tuple[Terms, Ready]:
     """Give a criterion as the tables that the kernels take; no count exceeds ``total``."""
-    # |f(N+n) - f(N)| is at most n (log(N+n) + 1), and below 4 n where leaving-one-out dips.
-    largest = [level * (np.log(total + level) + 2.0) for level in range(1, LEVELS + 1)]
-    steps = (np.maximum(largest, 6.0) / HALF_RANGE).astype(np.float32)
     values = small_values(criterion.pair_shift)
-    quantised = np.empty((READY_COUNTS, LEVELS), np.int16)
-    for level in range(1, LEVELS + 1):
-        differences = values[level : level + READY_COUNTS] - values[:READY_COUNTS]
-        quantised[:, level - 1] = np.rint(differences / steps[level - 1])
-    # The last column stays 0: it stands for all larger counts, which the kernels add themselves.
-    middling = np.zeros((MIDDLE_LEVELS + 1, SHORT_COUNTS + 1), np.float32)
-    for amount in range(1, MIDDLE_LEVELS + 1):
-        middling[amount, :-1] = values[amount : amount + SHORT_COUNTS] - values[:SHORT_COUNTS]
+    nodes = np.array(NODES, np.float64)
+    # f(N+n) - f(N) rises with N, but for the first ones where leaving-one-out dips.
+    lowest = differences(nodes[:, None], np.arange(4.0), criterion.pair_shift).min(axis=1)
+    highest = differences(nodes, float(total), criterion.pair_shift)
+    steps = np.maximum(highest - lowest, 1.0) / STEPS
+    quantised = np.empty((READY_COUNTS, LEVELS), np.uint8)
+    for level, node in enumerate(NODES):
+        ready = values[node : node + READY_COUNTS] - values[:READY_COUNTS] - lowest[level]
+        quantised[:, level] = np.rint(ready / steps[level])
     terms = Terms(
         values,
         small_values(criterion.total_shift),
@@ -129,7 +128,46 @@ def kernel_terms(criterion: Criterion, total: int) -> tuple[Terms, Ready]:
         criterion.total_shift,
         criterion.discount,
     )
-    return terms, Ready(steps, quantised, middling)
+    firsts, weights, errors = combinations(criterion.pair_shift)
+    both = firsts[:, None] + np.arange(2)
+    units = weights * steps[both]
+    # Ready differences are rounded to whole steps.
+    errors += 0.5 * np.abs(units).sum(axis=1)
+    constants = (weights * lowest[both]).sum(axis=1)
+    return terms, Ready(lowest, steps, quantised, firsts, units.astype(np.float32), constants, errors)
+
+
+def combinations(shift: float) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
+    """Give, for amounts n up to MOST, the first of two nodes, the weights of both, and the largest error.
+
+    f(N+n) - f(N) hardly bends between nodes: a combination of two that is right for N = 0 and in the
+    limit of large N is nearly right everywhere.
+    """
+    amounts, nodes = np.arange(MOST + 1, dtype=np.float64), np.array(NODES, np.float64)
+    firsts = np.clip(np.searchsorted(nodes, amounts) - 1, 0, nodes.size - 2)
+    low, high = nodes[firsts], nodes[firsts + 1]
+    low_value, high_value, value = (differences(n, 0.0, shift) for n in (low, high, amounts))
+    # In the limit f(N+n) - f(N) is n (log N + 1): the weighted nodes must sum to n.
+    of_high = (value * low - low_value * amounts) / (high_value * low - low_value * high)
+    weights = np.stack([(amounts - of_high * high) / low, of_high], axis=1)
+    weights[np.abs(weights) < 1e-9] = 0.0
+    counts = np.unique(np.concatenate([np.arange(256), np.geomspace(256, 1e9, 128).round()]))
+    fitted = np.zeros((amounts.size, counts.size))
+    for which, node in enumerate((low, high)):
+        fitted += weights[:, which, None] * differences(node[:, None], counts, shift)
+    # Between the counts looked at the error is hardly larger.
+    errors = 1.1 * np.abs(fitted - differences(amounts[:, None], counts, shift)).max(axis=1)
+    return firsts, weights, errors + 1e-6 * amounts
+
+
+def differences(amounts: Floats, counts: Floats | float, shift: float) -> Floats:
+    """Give f(N+n) - f(N) for amounts n and counts N."""
+
+    def values(numbers: Floats) -> Floats:
+        result: Floats = np.where(numbers > 1, numbers * np.log(np.maximum(numbers, 2.0) - shift), 0.0)
+        return result
+
+    return values(amounts + counts) - values(np.asarray(counts, np.float64))
 
 
 def small_values(shift: float) -> npt.NDArray[np.float64]:

@@ -1,8 +1,6 @@
 """A search under way: sweeps over all elements, each put where the criterion is highest.
 
-It ends when a whole sweep moves nothing. Between whole sweeps it looks only at elements that came
-close to moving when they were last looked at; the last sweep is always a whole one, so that a
-converged result is a local optimum, certified.
+What each sweep looks at is chosen here; which kind of sweep comes next is another matter (schedule.py).
 """
 
 import time
@@ -12,15 +10,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from classgram.checkpoint import Checkpoints, state_arrays
+from classgram.checkpoint import Checkpoints, restore_memory, state_arrays
 from classgram.criteria import LeavingOneOut, estimated_discount
-from classgram.engine import Engine
+from classgram.engine import Engine, Rounds
+from classgram.kernels.class_table import ClassTable, is_sparse
 from classgram.kernels.heuristic import Candidates, run_heuristic
-from classgram.kernels.problem import NOISE_VALUES, ONCE, RESTLESS, Rule, Scratch
+from classgram.kernels.problem import NOISE_VALUES, ONCE, Rule, Scratch
 from classgram.options import SearchOptions
 from classgram.progress import Report, silent
 from classgram.regrouping import propose, swapped
+from classgram.schedule import ADDING, Sweep, next_kind
 from classgram.state import State
+from classgram.tables import empty_table, narrowed
 from classgram.task import Task, state_from_maps
 
 SMALLEST_GAIN = 1e-9
@@ -33,8 +34,18 @@ LARGEST_BATCH = 512
 SWEEP_ROUNDS = 16
 """Rounds hold one sixteenth of the elements, up to the largest batch: larger ones gain nothing."""
 
-WORTHWHILE = 0.02
-"""Sweeps over restless elements go on while they move more than this share of them."""
+MARGIN = 2.0
+"""A class by whose choice F would fall by less than this, times the root of an element's size, is a
+rival of the element's class."""
+
+FEW_PLACES = 1_000_000
+"""Below this product of elements and classes whole sweeps are quick, and other kernels not needed."""
+
+FEW_TOUCHED = 0.5
+"""The largest share of touched classes for which a sweep keeps to them."""
+
+CLOSE = 8.0
+"""Elements whose slack is below this try all classes in such a sweep: a change elsewhere may tip them."""
 
 ANNEALING_SWEEPS = {"low": 0, "normal": 12, "high": 60}
 SHORTEST_PAUSE = 0.5
@@ -45,15 +56,12 @@ CHUNK_SECONDS = 0.25
 
 
 @dataclass(frozen=True)
-class Sweep:
-    """What one sweep did."""
+class Part:
+    """Elements of a side that a sweep looks at, and the classes that it tries, None for all."""
 
-    sweep: int
-    moved: int
-    F: float
-    seconds: float
-    kind: str
-    """whole, restless (only elements that came close to moving), regrouping, annealing or heuristic."""
+    side: int
+    elements: npt.NDArray[np.int32]
+    classes: npt.NDArray[np.int32] | None = None
 
 
 class StopSearch(Exception):  # noqa: N818 - it reports no error
@@ -75,7 +83,10 @@ class Search:
     report: Report = silent
     sweeps: list[Sweep] = field(default_factory=list)
     cursor: dict[str, Any] = field(default_factory=dict)
-    elements: list[npt.NDArray[np.int32]] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+    """What the open sweep looks at."""
+    known: list[npt.NDArray[np.int32]] = field(default_factory=list)
+    """The classes of each side's elements when all of them were last about to be looked at."""
     noise: npt.NDArray[np.float32] = field(default_factory=lambda: np.zeros(1, np.float32))
     best: tuple[float, tuple[npt.NDArray[np.int32], ...]] | None = None
     """The highest F so far and its classes, where F may fall on the way."""
@@ -130,19 +141,34 @@ class Search:
             return "annealing"
         if last is None or last.kind == "annealing":
             return "whole"
-        if last.kind == "whole":
-            if last.moved == 0:
-                return "whole" if self._better_discount() else None
-            return "restless" if self.fast else "whole"
-        if last.kind == "regrouping":
-            return "restless" if self.fast else "whole"
-        looked_at = sum(elements.size for elements in self.elements)
-        return "restless" if last.moved > WORTHWHILE * looked_at else "whole"
+        if last.kind == "whole" and last.moved == 0:
+            return "whole" if self._better_discount() else None
+        if not self.fast:
+            return "whole"
+        looked_at = sum(part.elements.size for part in self.parts)
+        return next_kind(self.sweeps, looked_at, self._few_touched)
+
+    def _touched(self, number: int) -> npt.NDArray[np.int32]:
+        """Give the classes of a side that elements left or joined since all were last looked at."""
+        now, then = self.state.sides[number].problem.classes, self.known[number]
+        moved = now != then
+        touched: npt.NDArray[np.int32] = np.union1d(now[moved], then[moved])
+        return touched
+
+    def _few_touched(self) -> bool:
+        """Say whether few classes were touched; sparse tables cannot be narrowed to them."""
+        return all(
+            not is_sparse(side.problem.table)
+            and self._touched(number).size <= FEW_TOUCHED * side.problem.candidates
+            for number, side in enumerate(self.state.sides)
+        )
 
     @property
     def fast(self) -> bool:
-        """Whether sweeps over restless elements come between whole ones: not in the plain algorithm."""
-        return self.batch > 1 and self.options.sweeps is None and not self.options.heuristic
+        """Whether other sweeps come between whole ones: not in the plain algorithm, nor in small tasks."""
+        places = sum(side.movable.size * side.problem.candidates for side in self.state.sides)
+        plain = self.batch == 1 or self.options.sweeps is not None or self.options.heuristic
+        return not plain and places >= FEW_PLACES
 
     def _regroup(self) -> bool:
         """Merge and split classes where that raises F; say whether anything was changed."""
@@ -164,11 +190,18 @@ class Search:
         return False
 
     def _take_regrouped(self, state: State, value: float, seconds: float) -> None:
-        """Go on from regrouped classes; elements whose class is as it was keep their slack."""
+        """Go on from regrouped classes; all elements of classes that are not as they were are restless."""
         moved = 0
         for old, new in zip(self.state.sides, state.sides, strict=True):
-            same = old.problem.classes == new.problem.classes
-            new.problem.slacks[:] = np.where(same, old.problem.slacks, 0.0)
+            classes = new.problem.classes
+            same = old.problem.classes == classes
+            touched = np.union1d(classes[~same], old.problem.classes[~same])
+            kept = ~np.isin(classes, touched)
+            memory, before = new.problem.memory, old.problem.memory
+            for name in ("rivals", "slacks", "values"):
+                getattr(memory, name)[kept] = getattr(before, name)[kept]
+            # Any class will do as a rival: restless elements try them all.
+            memory.rivals[~kept, 0] = 0
             moved += int((~same).sum())
         self.state = state
         self._keep_best(value)
@@ -191,41 +224,57 @@ class Search:
 
     def _open_sweep(self, kind: str) -> None:
         """Begin a sweep: choose its elements and fix its threshold."""
-        value = self.state.value()
+        adding = kind in ADDING and bool(self.sweeps)
+        value = self.sweeps[-1].F if adding else self.state.value()
         self._keep_best(value)
-        self.elements = [self._chosen(number, kind) for number in range(len(self.state.sides))]
+        for side in self.state.sides:
+            side.problem.memory.gained[0] = 0.0
+        self.parts = [part for number in range(len(self.state.sides)) for part in self._chosen(number, kind)]
+        if kind in ("whole", "touched"):
+            self.known = [np.array(side.problem.classes) for side in self.state.sides]
         self.cursor = {
             "open": True,
             "kind": kind,
-            "side": 0,
+            "part": 0,
             "position": 0,
             "moved": 0,
+            "F": value,
             "threshold": SMALLEST_GAIN * abs(value),
             "seconds": 0.0,
         }
 
-    def _chosen(self, number: int, kind: str) -> npt.NDArray[np.int32]:
-        """Give the elements of one side that a sweep looks at, in order."""
+    def _chosen(self, number: int, kind: str) -> list[Part]:
+        """Give what a sweep looks at on one side, in order."""
         side = self.state.sides[number]
-        if kind != "restless":
-            return side.movable
+        if kind in ("restless", "rivals"):
+            rivals = side.problem.memory.rivals[side.movable, 0]
+            return [Part(number, side.movable[rivals >= 0])]
+        if kind != "touched":
+            return [Part(number, side.movable)]
+        classes = self._touched(number)
         problem = side.problem
-        sizes = problem.sizes[side.movable].sum(axis=1)
-        restless = problem.slacks[side.movable] < RESTLESS * np.sqrt(sizes + 1.0)
-        chosen: npt.NDArray[np.int32] = side.movable[restless]
-        return chosen
+        unsure = np.isin(problem.classes, classes) | (problem.memory.slacks < CLOSE)
+        unsure = unsure[side.movable]
+        parts = [Part(number, side.movable[unsure])]
+        return parts if classes.size == 0 else [*parts, Part(number, side.movable[~unsure], classes)]
 
     def _finish_sweep(self) -> None:
         """Go through the rest of the open sweep, and record it."""
         cursor = self.cursor
-        while cursor["side"] < len(self.state.sides):
-            elements = self.elements[cursor["side"]]
-            while cursor["position"] < elements.size:
-                self._step(elements)
+        while cursor["part"] < len(self.parts):
+            part = self.parts[cursor["part"]]
+            narrow = None
+            if part.classes is not None:
+                narrow = narrowed(self.state.sides[part.side].problem.table, part.classes)
+            while cursor["position"] < part.elements.size:
+                self._step(part, narrow)
                 self._look_up()
-            cursor["side"] += 1
+            cursor["part"] += 1
             cursor["position"] = 0
-        value = self.state.value()
+        if cursor["kind"] in ADDING:
+            value = cursor["F"] + sum(float(side.problem.memory.gained[0]) for side in self.state.sides)
+        else:
+            value = self.state.value()
         self._keep_best(value)
         number = len(self.sweeps) + 1
         self.sweeps.append(Sweep(number, cursor["moved"], value, cursor["seconds"], cursor["kind"]))
@@ -237,24 +286,25 @@ class Search:
         if annealing_sweeps(self.options) and (self.best is None or value > self.best[0]):
             self.best = (value, tuple(np.array(classes) for classes in self.state.maps))
 
-    def _step(self, elements: npt.NDArray[np.int32]) -> None:
+    def _step(self, part: Part, narrow: ClassTable | None) -> None:
         """Work on some rounds of the open sweep."""
         cursor = self.cursor
         started = time.perf_counter()
         rounds = max(int(self._rate * CHUNK_SECONDS) // self.batch, 1)
         first = cursor["position"]
-        part = elements[first : first + rounds * self.batch]
-        cursor["moved"] += self._work(cursor["side"], part)
+        elements = part.elements[first : first + rounds * self.batch]
+        cursor["moved"] += self._work(part.side, elements, narrow)
         # Advanced at once after the work, so that Ctrl-C finds state and cursor in step.
-        cursor["position"] = first + part.size
+        cursor["position"] = first + elements.size
         seconds = time.perf_counter() - started
         cursor["seconds"] += seconds
-        self._rate = part.size / max(seconds, 1e-6)
+        self._rate = elements.size / max(seconds, 1e-6)
 
-    def _work(self, number: int, elements: npt.NDArray[np.int32]) -> int:
+    def _work(self, number: int, elements: npt.NDArray[np.int32], narrow: ClassTable | None) -> int:
         """Find better classes for some elements of a side; give how many moved."""
         if not self.candidates:
-            return self.engine.sweep(self.state, number, elements, self.batch, self._rule())
+            rounds = Rounds(self.batch, self._rule(number), self.cursor["kind"] == "rivals", narrow)
+            return self.engine.sweep(self.state, number, elements, rounds)
         side = self.state.sides[number]
         if number not in self._scratch:
             # Lists of ranked counts share the room for rows, two numbers an entry.
@@ -264,17 +314,17 @@ class Search:
         return int(
             run_heuristic(
                 side.problem,
-                side.mirror,
+                (side.mirror, empty_table(side.problem.table)),
                 (self.state.terms, self.state.ready),
                 self._scratch[number],
                 elements,
                 self.candidates[number],
-                self._rule(),
+                self._rule(number),
             )
         )
 
-    def _rule(self) -> Rule:
-        """Give the rule of the open sweep."""
+    def _rule(self, side: int) -> Rule:
+        """Give the rule of the open sweep for a side."""
         cursor = self.cursor
         threshold, temperature, number = cursor["threshold"], 0.0, len(self.sweeps)
         if cursor["kind"] == "annealing":
@@ -282,8 +332,8 @@ class Search:
             temperature = self.options.temperature * (last - number) / last
             threshold = 0.0
         # A seed for every sweep and side; the kernel mixes in the element.
-        seed = (self.options.seed * 1009 + number) * 2 + int(cursor["side"])
-        return Rule(threshold, temperature, seed, self.noise)
+        seed = (self.options.seed * 1009 + number) * 2 + side
+        return Rule(threshold, MARGIN, temperature, seed, self.noise)
 
     def _look_up(self) -> None:
         """Report, save when it is time, and stop at the time limit."""
@@ -292,8 +342,8 @@ class Search:
         note = f"sweep {len(self.sweeps) + 1}, {cursor['moved']:,} moved"
         if last is not None:
             note += f", F {last.F:,.0f}, {self._bits(last.F):.4f} bits a word"
-        total = sum(part.size for part in self.elements)
-        done = sum(part.size for part in self.elements[: cursor["side"]]) + cursor["position"]
+        total = sum(part.elements.size for part in self.parts)
+        done = sum(part.elements.size for part in self.parts[: cursor["part"]]) + cursor["position"]
         self.report(min(done, total), note)
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise StopSearch("time limit")
@@ -317,8 +367,11 @@ class Search:
         if self.checkpoints is None:
             return
         arrays = state_arrays(self.state)
-        for number, elements in enumerate(self.elements):
-            arrays[f"elements-{number}"] = elements
+        for number, part in enumerate(self.parts):
+            arrays[f"elements-{number}"] = part.elements
+            if part.classes is not None:
+                arrays[f"classes-{number}"] = part.classes
+        arrays |= {f"known-{number}": classes for number, classes in enumerate(self.known)}
         for number, candidates in enumerate(self.candidates):
             arrays[f"lists-{number}"] = candidates.lists
             arrays[f"list-moves-{number}"] = candidates.moves
@@ -326,6 +379,7 @@ class Search:
             arrays |= {f"best-{i}": classes for i, classes in enumerate(self.best[1])}
         cursor = {
             **self.cursor,
+            "sides": [part.side for part in self.parts],
             "best": None if self.best is None else self.best[0],
             "discount": self.state.criterion.discount,
             "sweeps": [[s.sweep, s.moved, s.F, s.seconds, s.kind] for s in self.sweeps],
@@ -334,17 +388,17 @@ class Search:
 
     def restore(self, cursor: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> None:
         """Go on from a checkpoint, whose classes the state has already."""
-        for number, side in enumerate(self.state.sides):
-            side.problem.slacks[:] = arrays[f"slacks-{number}"]
+        restore_memory(self.state, arrays)
         for number, candidates in enumerate(self.candidates):
             candidates.lists[:] = arrays[f"lists-{number}"]
             candidates.moves[:] = arrays[f"list-moves-{number}"]
         self.sweeps = [Sweep(*row) for row in cursor.pop("sweeps")]
-        self.elements = [
-            arrays[f"elements-{number}"]
-            for number in range(len(self.state.sides))
-            if f"elements-{number}" in arrays
+        self.parts = [
+            Part(side, arrays[f"elements-{number}"], arrays.get(f"classes-{number}"))
+            for number, side in enumerate(cursor.pop("sides"))
         ]
+        if "known-0" in arrays:
+            self.known = [arrays[f"known-{number}"] for number in range(len(self.state.sides))]
         value = cursor.pop("best")
         if value is not None:
             maps = tuple(arrays[f"best-{i}"] for i in range(len(self.state.maps)))

@@ -18,11 +18,10 @@ from classgram.kernels import class_table as kernel
 from classgram.kernels import frozen
 from classgram.kernels.class_table import ClassTable, is_sparse
 from classgram.kernels.criterion import Ready, Terms, global_term
-from classgram.kernels.problem import KINDS, ONCE, SEEN, Cells, Problem, Scratch, Slots
+from classgram.kernels.problem import KINDS, ONCE, ROUND, SEEN, Cells, Memory, Problem, Scratch, Slots
 from classgram.tables import (
     CELL_BYTES,
     class_pairs,
-    class_sums,
     dense_table,
     empty_table,
     listed_counts,
@@ -31,6 +30,9 @@ from classgram.tables import (
     sparse_cells,
     sparse_table,
 )
+
+RIVALS = 8
+"""Classes remembered for each element because they came near to being best."""
 
 ClassMap = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
@@ -74,6 +76,11 @@ class Side:
         return Scratch(
             slots=Slots(np.zeros(rows, np.int32), np.zeros(rows, amounts), np.zeros(rows, amounts)),
             rows=np.zeros(rows + 8, np.int64),
+            pair_rows=np.zeros(rows + 8, np.int64),
+            heavy_rows=np.zeros(2 * rows + 4, np.int64),
+            weights=np.zeros(2 * rows + 4, np.float32),
+            sums_of_ones=np.zeros(width, np.uint16),
+            sums_of_pairs=np.zeros(width, np.uint16),
             scores=np.zeros(width, np.float32),
             sums=np.zeros(width if sparse else 0),
             packed=np.zeros(width, np.int16),
@@ -81,6 +88,7 @@ class Side:
             seen=np.zeros(width, np.int32),
             total_row=np.zeros(width, np.float32),
             total_sizes=np.full(2, -1, np.int64),
+            rival_scores=np.zeros(RIVALS, np.float32),
             logs=np.zeros(rows + 4),
         )
 
@@ -97,14 +105,18 @@ class State:
     numberings: tuple[Numbering, ...]
     table: Cells = field(repr=False)
     """N(g1, g2), context classes by word classes: the cells of the words' table."""
+    context_totals: Counts = field(repr=False)
+    """The counts of the context classes."""
 
     def value(self) -> float:
         """Give F, computed anew from the table."""
-        pairs, once, seen = kernel.sum_pair_values(listed_counts(self.table), self.criterion.pair_shift)
+        pairs, once, seen = kernel.sum_pair_values(
+            listed_counts(self.table), self.terms.pair_values, self.criterion.pair_shift
+        )
         result = float(pairs)
         problem = self.sides[0].problem
         kinds = 1
-        for totals in class_sums(self.table, self.sides[0].width):
+        for totals in (problem.table.totals[0], self.context_totals):
             several = totals[totals > 1].astype(np.float64)
             result -= float((several * np.log(several - self.criterion.total_shift)).sum())
             kinds *= int((totals > 0).sum())
@@ -124,7 +136,7 @@ class State:
         self.terms, self.ready = kernel_terms(criterion, total)
         for side in self.sides:
             if not is_sparse(side.problem.table):
-                kernel.fill_differences(side.problem.table, self.terms, self.ready)
+                kernel.fill_differences(side.problem.table, (self.terms, self.ready))
 
 
 def kernel_events(rows: SparseRows, classes: ClassMap) -> kernel.Events:
@@ -153,6 +165,18 @@ def falling_order(sizes: Counts, allowed: npt.NDArray[np.bool_]) -> npt.NDArray[
     return elements[np.argsort(-sizes[elements], kind="stable")].astype(np.int32)
 
 
+def empty_memory(elements: int, classes: int) -> Memory:
+    """Give the memory of a side whose elements have not been looked at."""
+    return Memory(
+        np.full((elements, RIVALS), -1, np.int32),
+        np.zeros(elements, np.float32),
+        np.zeros(elements),
+        np.zeros(elements, np.int32),
+        np.zeros(classes, np.int32),
+        np.zeros(1),
+    )
+
+
 def tied_state(
     events: Events, criterion: Criterion, classes: ClassMap, numbering: Numbering, least: int
 ) -> State:
@@ -167,22 +191,22 @@ def tied_state(
     kernel.fill_cells(stacked, own, cells)
     sizes = np.stack([element_sizes(events.by_column), element_sizes(events.by_row)], axis=1)
     totals = np.stack([class_totals(own, sizes[:, side], width) for side in (0, 1)])
-    table = dense_table(cells, totals, terms, ready)
+    table = dense_table(cells, totals, numbering.candidates, terms, ready)
     words_by_contexts = cells[: numbering.total]
     problem = Problem(
         stacked,
         own,
         frozen(sizes),
         table,
-        np.zeros(size, np.float32),
-        running_numbers(words_by_contexts, totals[0], totals[1]),
+        empty_memory(size, width),
+        running_numbers(words_by_contexts, terms, totals[0], totals[1]),
         numbering.candidates,
         0,
         numbering.total,
     )
     free = (own < numbering.candidates) & (sizes.max(axis=1) >= least)
     side = Side(problem, table, falling_order(sizes.max(axis=1), free))
-    return State(criterion, terms, ready, (side,), (own,), (numbering,), words_by_contexts)
+    return State(criterion, terms, ready, (side,), (own,), (numbering,), words_by_contexts, totals[1])
 
 
 def stack(events: Events) -> SparseRows:
@@ -203,10 +227,12 @@ def stack(events: Events) -> SparseRows:
     return SparseRows(starts, columns, counts)
 
 
-def running_numbers(table: npt.NDArray[np.int32], word_totals: Counts, context_totals: Counts) -> Counts:
+def running_numbers(
+    table: npt.NDArray[np.int32], terms: Terms, word_totals: Counts, context_totals: Counts
+) -> Counts:
     """Give n1, n+ and the classes with N > 0 of words and of contexts."""
-    numbers = np.zeros(KINDS + 2, np.int64)
-    _, numbers[ONCE], numbers[SEEN] = kernel.sum_pair_values(table, 0.0)
+    numbers = np.zeros(ROUND + 1, np.int64)
+    _, numbers[ONCE], numbers[SEEN] = kernel.sum_pair_values(table, terms.pair_values, terms.pair_shift)
     numbers[KINDS] = (word_totals > 0).sum()
     numbers[KINDS + 1] = (context_totals > 0).sum()
     return numbers
@@ -231,19 +257,20 @@ def separate_tables(
     if sparse:
         amounts = cast(npt.NDArray[np.int32], events.by_row.counts)
         pairs = class_pairs(events, contexts, words)
-        table = sparse_table(sparse_cells(pairs, amounts, (rows, padded(columns))), word_totals)
+        cells_of_words = sparse_cells(pairs, amounts, (rows, padded(columns)))
+        table = sparse_table(cells_of_words, word_totals, numberings[1].candidates)
         if not moving:
             return table, empty_table(table)
         turned = sparse_cells((pairs[1], pairs[0]), amounts, (columns, padded(rows)))
-        return table, sparse_table(turned, context_totals)
+        return table, sparse_table(turned, context_totals, numberings[0].candidates)
     cells = np.zeros((rows, padded(columns)), events.by_row.counts.dtype)
     kernel.fill_cells(kernel_events(events.by_column, contexts), words, cells)
-    table = dense_table(cells, word_totals, *criterion)
+    table = dense_table(cells, word_totals, numberings[1].candidates, *criterion)
     if not moving:
         return table, empty_table(table)
     mirror = np.zeros((columns, padded(rows)), cells.dtype)
     mirror[:, :rows] = cells[:, :columns].T
-    return table, dense_table(mirror, context_totals, *criterion)
+    return table, dense_table(mirror, context_totals, numberings[0].candidates, *criterion)
 
 
 def separate_state(
@@ -270,8 +297,8 @@ def separate_state(
         words,
         frozen(word_sizes[:, None]),
         table,
-        np.zeros(words.size, np.float32),
-        running_numbers(listed_counts(table.cells), table.totals[0], context_totals),
+        empty_memory(words.size, table.totals.shape[1]),
+        running_numbers(listed_counts(table.cells), terms, table.totals[0], context_totals),
         numberings[1].candidates,
         0,
         0,
@@ -285,12 +312,14 @@ def separate_state(
             classes=contexts,
             sizes=frozen(context_sizes[:, None]),
             table=mirror,
-            slacks=np.zeros(contexts.size, np.float32),
+            memory=empty_memory(contexts.size, mirror.totals.shape[1]),
             candidates=numberings[0].candidates,
             side=1,
         )
         sides.append(Side(other, table, falling_order(context_sizes, free)))
-    return State(criterion, terms, ready, tuple(sides), (contexts, words), numberings, table.cells)
+    # Where contexts move, their counts are kept with their table.
+    kept = mirror.totals[0] if mirror.totals.size else context_totals
+    return State(criterion, terms, ready, tuple(sides), (contexts, words), numberings, table.cells, kept)
 
 
 def check_memory(rows: int, columns: int, limit: int) -> None:

@@ -18,8 +18,8 @@ from classgram.kernels.sparse_cells import SparseCells, half_size
 LANES = 16
 """Rows are padded to a multiple of this many candidates."""
 
-CELL_BYTES = 8 + 2 * LEVELS
-"""What a cell of a dense table takes at most: its count in 32 and 16 bits, a code, ready differences."""
+CELL_BYTES = 8 + LEVELS
+"""What a cell of a dense table takes at most: its count, a code, and ready differences."""
 
 SMALL_BYTES = 1 << 28
 """Tables up to this are dense: they are quick, and the kernels for sparse ones need not be compiled."""
@@ -48,31 +48,78 @@ def prefers_sparse(pairs: int, rows: int, columns: int, orientations: int) -> bo
     return size > LARGE_BYTES or (size > SMALL_BYTES and pairs < FEW_PAIRS * cells)
 
 
-def dense_table(cells: IntArray, totals: Counts, terms: Terms, ready: Ready) -> ClassTable:
-    """Give a table with its ready differences."""
+def dense_table(cells: IntArray, totals: Counts, candidates: int, terms: Terms, ready: Ready) -> ClassTable:
+    """Give a table with its ready differences; the first ``candidates`` classes may be joined."""
+    rows, width = cells.shape
     table = ClassTable(
         cells,
-        np.zeros(cells.shape, np.uint16),
-        np.zeros(cells.shape[1], cells.dtype),
-        np.zeros((cells.shape[0] * LEVELS + 1, cells.shape[1]), np.int16),
-        np.zeros((cells.shape[0] + 1, cells.shape[1]) if terms.discount > 0 else (0, 0), np.int16),
+        np.empty(cells.shape, np.uint8),
+        np.zeros(width, cells.dtype),
+        np.empty((rows * LEVELS + 1, width), np.uint8),
+        np.empty((rows + 1, width) if terms.discount > 0 else (0, 0), np.int16),
+        # No cell is listed twice; what is never listed takes no memory.
+        first_zero(2 * cells.size + 1),
         totals,
         totals.astype(np.float32),
+        *all_places(candidates, width),
     )
-    kernel.fill_differences(table, terms, ready)
+    kernel.fill_differences(table, (terms, ready))
     return table
 
 
-def sparse_table(cells: SparseCells, totals: Counts) -> ClassTable:
+def first_zero(size: int) -> IntArray:
+    """Give an array that is not filled but for a zero at its start."""
+    result = np.empty(size, np.int32)
+    result[0] = 0
+    return result
+
+
+def all_places(candidates: int, width: int) -> tuple[IntArray, IntArray]:
+    """Give the classes by place and the places by class where all candidates stand in order."""
+    places = np.arange(width, dtype=np.int32)
+    places[candidates:] = -1
+    return np.arange(candidates, dtype=np.int32), places
+
+
+def narrowed(table: ClassTable, classes: IntArray) -> ClassTable:
+    """Give a dense table that ranks only these classes, in rising order; the counts are shared."""
+    width = padded(classes.size)
+    places = np.full(table.places.size, -1, np.int32)
+    places[classes] = np.arange(classes.size)
+    narrow = table._replace(
+        differences=np.zeros((table.differences.shape[0], width), np.uint8),
+        codes=np.zeros((table.codes.shape[0], width if table.codes.size else 0), np.int16),
+        single_totals=np.zeros((table.single_totals.shape[0], width), np.float32),
+        ranked=classes.astype(np.int32),
+        places=places,
+    )
+    kernel.take_columns(table, narrow)
+    return narrow
+
+
+def change_count(table: ClassTable) -> int:
+    """Give the number of cells whose ready differences are out of date."""
+    return int(table.changed[0]) if table.changed.size else 0
+
+
+def forget_changes(table: ClassTable) -> None:
+    """Note that what is kept ready is up to date."""
+    if table.changed.size:
+        table.changed[0] = 0
+
+
+def sparse_table(cells: SparseCells, totals: Counts, candidates: int) -> ClassTable:
     """Give a table with nothing kept ready."""
     return ClassTable(
         cells,
-        np.zeros((0, 0), np.uint16),
+        np.zeros((0, 0), np.uint8),
         np.zeros(0, cells.counts.dtype),
+        np.zeros((0, 0), np.uint8),
         np.zeros((0, 0), np.int16),
-        np.zeros((0, 0), np.int16),
+        np.zeros(0, np.int32),
         totals,
         totals.astype(np.float32),
+        *all_places(candidates, totals.shape[1]),
     )
 
 
@@ -81,15 +128,18 @@ def empty_table(like: ClassTable) -> ClassTable:
     nothing = np.zeros((0, 0), np.int64)
     if isinstance(like.cells, SparseCells):
         none = np.zeros(0, np.int64)
-        return sparse_table(sparse_cells((none, none), none.astype(like.cells.counts.dtype), (0, 0)), nothing)
+        cells = sparse_cells((none, none), none.astype(like.cells.counts.dtype), (0, 0))
+        return sparse_table(cells, nothing, 0)
     return ClassTable(
         np.zeros((0, 0), like.cells.dtype),
-        np.zeros((0, 0), np.uint16),
+        np.zeros((0, 0), np.uint8),
         np.zeros(0, like.cells.dtype),
+        np.zeros((0, 0), np.uint8),
         np.zeros((0, 0), np.int16),
-        np.zeros((0, 0), np.int16),
+        np.zeros(0, np.int32),
         nothing,
         np.zeros((0, 0), np.float32),
+        *all_places(0, 0),
     )
 
 

@@ -2,7 +2,8 @@
 
 A row belongs to an opposite class g and holds all candidates c side by side, so that trying every
 candidate is a loop over adjacent numbers. Beside the counts stand ready differences f(N+n) - f(N)
-for n = 1 to LEVELS as 16-bit steps; they propose, and exact values decide.
+for some amounts n as 8-bit steps; they propose, and exact values decide. They are renewed at the end
+of a round: until then the changed cells are listed.
 
 Where classes are many and most pairs of them never occur, the cells are sparse and nothing is kept
 ready. The two forms are different types to Numba: what is chosen by form is chosen when a kernel
@@ -17,8 +18,14 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from classgram.kernels import kernel_part, lean_kernel
-from classgram.kernels.criterion import LEVELS, SHORT_COUNTS, Ready, Terms, difference
+from classgram.kernels.criterion import LEVELS, NODES, Ready, Terms, difference, logarithmic
 from classgram.kernels.sparse_cells import SparseCells, add_to_sparse_cell, read_sparse_row, sparse_cell
+
+CHANGED = 254
+"""Stands in 8 bits for a count that has changed since what is derived from it was made."""
+
+CUT = 255
+"""Stands in 8 bits for all counts from CHANGED on."""
 
 R = TypeVar("R")
 IntArray = NDArray[np.int32]
@@ -29,20 +36,34 @@ class ClassTable(NamedTuple):
 
     cells: Any
     """N(g, c): an array indexed [g, c], rows padded to a whole number of vectors; or SparseCells, and
-    then ``short``, ``diagonal``, ``differences`` and ``codes`` are empty."""
-    short: NDArray[np.uint16]
-    """The same in 16 bits, cut at SHORT_COUNTS: half the memory to read where that is enough."""
+    then ``short``, ``diagonal``, ``differences``, ``codes`` and ``changed`` are empty."""
+    short: NDArray[np.uint8]
+    """The same in 8 bits, or CHANGED, or CUT: most counts are small, and a quarter of the memory is
+    more likely in the cache."""
     diagonal: IntArray
     """N(c, c) of tied classes: the diagonal lies far apart in the cells."""
-    differences: NDArray[np.int16]
-    """Ready differences, indexed [g LEVELS + n - 1, c]; one more row of zeros ends the table."""
+    differences: NDArray[np.uint8]
+    """Ready differences, indexed [g LEVELS + node, place]; one more row of zeros ends the table."""
     codes: NDArray[np.int16]
-    """What a pair tells leaving-one-out's counters (see seen_code), indexed [g, c]; one more row of
+    """What a pair tells leaving-one-out's counters (see seen_code), indexed [g, place]; one more row of
     zeros ends the table. Empty under maximum likelihood."""
+    changed: IntArray
+    """Cells whose ready differences are out of date: how many, and then (g, c) of each."""
     totals: NDArray[np.int64]
     """N(c), indexed [side, c]: one side, or two for tied classes (as predicted, as context)."""
     single_totals: NDArray[np.float32]
-    """The same in single precision, which a vector loop can take."""
+    """The same in single precision, which a vector loop can take, indexed [side, place]."""
+    ranked: IntArray
+    """The class at each place of the rows of differences: all that may be joined, or some of them."""
+    places: IntArray
+    """The place of each class; -1 where it has none."""
+
+
+class Pairs(NamedTuple):
+    """The counts of class pairs (parts of a ClassTable)."""
+
+    cells: Any
+    short: NDArray[np.uint8]
 
 
 class Events(NamedTuple):
@@ -77,15 +98,14 @@ def by_form(dense: Callable[..., R], sparse: Callable[..., R]) -> Callable[..., 
 
 def is_sparse(form: Any) -> bool:
     """Say whether a table or its cells are sparse."""
-    cells = form.cells if isinstance(form, ClassTable) else form
-    return isinstance(cells, SparseCells)
+    return isinstance(getattr(form, "cells", form), SparseCells)
 
 
 def is_sparse_type(form: Any) -> bool:
     """Say the same of the type that Numba gives to a table or to cells."""
     kind = getattr(form, "instance_class", None)
-    if kind is ClassTable:
-        kind = getattr(form.types[ClassTable._fields.index("cells")], "instance_class", None)
+    if kind in (ClassTable, Pairs):
+        kind = getattr(form.types[kind._fields.index("cells")], "instance_class", None)
     return kind is SparseCells
 
 
@@ -110,8 +130,25 @@ cell = by_form(dense_cell, sparse_cell)
 
 
 @kernel_part
+def dense_count(pairs: Pairs, row: int, column: int) -> int:
+    """Give N(row, column), from the table that is more likely in the cache."""
+    short = np.int64(pairs.short[row, column])
+    return short if short < CHANGED else np.int64(pairs.cells[row, column])  # type: ignore[return-value]
+
+
+@kernel_part
+def sparse_count(pairs: Pairs, row: int, column: int) -> int:
+    """Give N(row, column)."""
+    return sparse_cell(pairs.cells, row, column)
+
+
+count_of = by_form(dense_count, sparse_count)
+"""Give N(row, column): count_of(pairs, row, column)."""
+
+
+@kernel_part
 def renew_differences(
-    differences: NDArray[np.int16],
+    differences: NDArray[np.uint8],
     terms: Terms,
     ready: Ready,
     place: tuple[int, int],
@@ -125,8 +162,8 @@ def renew_differences(
             differences[first + level, column] = ready.quantised[count, level]
     else:
         for level in range(LEVELS):
-            exact = difference(terms.pair_values, terms.pair_shift, count, level + 1)
-            differences[first + level, column] = np.rint(exact / ready.steps[level])
+            exact = difference(terms.pair_values, terms.pair_shift, count, NODES[level])
+            differences[first + level, column] = np.rint((exact - ready.lowest[level]) / ready.steps[level])
 
 
 @kernel_part
@@ -138,31 +175,49 @@ def seen_code(count: int) -> int:
 
 
 @kernel_part
-def change_dense_cell(
-    table: ClassTable, criterion: tuple[Terms, Ready], row: int, column: int, change: int
-) -> int:
-    """Change one count and what is derived from it; give what it was."""
-    terms, ready = criterion
+def change_dense_cell(table: ClassTable, row: int, column: int, change: int) -> int:
+    """Change one count, and list the cell; give what it was."""
     before = table.cells[row, column]
-    after = before + change
-    table.cells[row, column] = after
-    table.short[row, column] = after if after < SHORT_COUNTS else SHORT_COUNTS
-    renew_differences(table.differences, terms, ready, (row, column), after)
-    if table.codes.size > 0:
-        table.codes[row, column] = seen_code(after)
+    table.cells[row, column] = before + change
+    if table.short[row, column] != CHANGED:
+        table.short[row, column] = CHANGED
+        length = table.changed[0]
+        table.changed[2 * length + 1] = row
+        table.changed[2 * length + 2] = column
+        table.changed[0] = length + 1
     return before  # type: ignore[no-any-return]
 
 
 @kernel_part
-def change_sparse_cell(
-    table: ClassTable, criterion: tuple[Terms, Ready], row: int, column: int, change: int
-) -> int:
+def renew_cell(table: ClassTable, criterion: tuple[Terms, Ready], row: int, column: int, count: int) -> None:
+    """Write what is derived from one count."""
+    renew_differences(table.differences, criterion[0], criterion[1], (row, column), count)
+    if table.codes.size > 0:
+        table.codes[row, column] = seen_code(count)
+
+
+@lean_kernel
+def renew_cells(
+    table: ClassTable, narrow: ClassTable, criterion: tuple[Terms, Ready], first: int, last: int
+) -> None:
+    """Bring what is derived from some of the changed cells up to date, in a narrowed table, too."""
+    for i in range(first, last):
+        row, column = table.changed[2 * i + 1], table.changed[2 * i + 2]
+        count = table.cells[row, column]
+        table.short[row, column] = count if count < CHANGED else CUT
+        renew_cell(table, criterion, row, column, count)
+        if narrow.ranked.size > 0 and narrow.places[column] >= 0:
+            renew_cell(narrow, criterion, row, narrow.places[column], count)
+
+
+@kernel_part
+def change_sparse_cell(table: ClassTable, row: int, column: int, change: int) -> int:
     """Change one count; give what it was."""
     return add_to_sparse_cell(table.cells, row, column, change)
 
 
 change_cell = by_form(change_dense_cell, change_sparse_cell)
-"""Change a count, give what it was: change_cell(table, criterion, row, column, change)."""
+"""Change a count, give what it was: change_cell(table, row, column, change)."""
 
 
 @lean_kernel
@@ -176,22 +231,44 @@ def fill_cells(events: Events, own_classes: IntArray, cells: IntArray) -> None:
 
 
 @lean_kernel
-def fill_differences(table: ClassTable, terms: Terms, ready: Ready) -> None:
+def fill_differences(table: ClassTable, criterion: tuple[Terms, Ready]) -> None:
     """Fill what a table derives from its cells."""
-    cells = table.cells
+    cells, differences, codes = table.cells, table.differences, table.codes
     for row in range(cells.shape[0]):
+        # Most pairs never occur: rows are filled as if none did, which is one value for each node.
+        for level in range(LEVELS):
+            differences[row * LEVELS + level] = criterion[1].quantised[0, level]
+        if codes.size > 0:
+            codes[row] = seen_code(0)
         for column in range(cells.shape[1]):
             count = cells[row, column]
-            table.short[row, column] = count if count < SHORT_COUNTS else SHORT_COUNTS
-            renew_differences(table.differences, terms, ready, (row, column), count)
-            if table.codes.size > 0:
-                table.codes[row, column] = seen_code(count)
+            table.short[row, column] = count if count < CHANGED else CUT
+            if count > 0:
+                renew_cell(table, criterion, row, column, count)
+    differences[cells.shape[0] * LEVELS] = 0
+    if codes.size > 0:
+        codes[cells.shape[0]] = 0
     for column in range(min(table.diagonal.size, cells.shape[0])):
         table.diagonal[column] = cells[column, column]
 
 
 @lean_kernel
-def sum_pair_values(cells: IntArray, shift: float) -> tuple[float, int, int]:
+def take_columns(table: ClassTable, narrow: ClassTable) -> None:
+    """Copy what is kept ready of the classes that a narrowed table ranks."""
+    ranked = narrow.ranked
+    for row in range(table.differences.shape[0]):
+        for place in range(ranked.size):
+            narrow.differences[row, place] = table.differences[row, ranked[place]]
+    for row in range(table.codes.shape[0]):
+        for place in range(ranked.size):
+            narrow.codes[row, place] = table.codes[row, ranked[place]]
+    for side in range(table.single_totals.shape[0]):
+        for place in range(ranked.size):
+            narrow.single_totals[side, place] = table.single_totals[side, ranked[place]]
+
+
+@lean_kernel
+def sum_pair_values(cells: IntArray, values: NDArray[np.float64], shift: float) -> tuple[float, int, int]:
     """Give the sum of f over a table, the number of cells seen once and seen at all."""
     result = 0.0
     once = 0
@@ -201,8 +278,6 @@ def sum_pair_values(cells: IntArray, shift: float) -> tuple[float, int, int]:
             count = cells[row, column]
             if count > 0:
                 seen += 1
-                if count == 1:
-                    once += 1
-                else:
-                    result += count * np.log(count - shift)
+                once += 1 if count == 1 else 0
+                result += logarithmic(values, shift, count)
     return result, once, seen

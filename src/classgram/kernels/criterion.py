@@ -13,17 +13,16 @@ from classgram.kernels import kernel_part, lean_kernel
 
 FloatArray = NDArray[np.float64]
 
-LEVELS = 8
-"""The amounts n = 1 to LEVELS whose differences f(N+n) - f(N) are kept ready for every cell."""
+NODES = (1, 2, 3, 6, 14, 36, 100, 300)
+"""The amounts n whose differences f(N+n) - f(N) are kept ready for every cell."""
 
-HALF_RANGE = 4095
-"""Differences are stored as 16-bit steps: eight of them can be added without overflow."""
+LEVELS = len(NODES)
 
-SHORT_COUNTS = 8192
-"""Counts below this have ready differences for every middling amount."""
+STEPS = 255
+"""Differences are stored as 8-bit steps."""
 
-MIDDLE_LEVELS = 200
-"""The largest amount with ready differences for short counts."""
+MOST = NODES[-1]
+"""The differences of any amount up to MOST are combined from those of the nodes around it."""
 
 
 class Terms(NamedTuple):
@@ -40,14 +39,22 @@ class Terms(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """Ready differences f(N+n) - f(N)."""
+    """Ready differences f(N+n) - f(N) of the nodes, and how those of other amounts follow from them."""
 
-    steps: NDArray[np.float32]
-    """The unit of the 16-bit differences for each amount up to LEVELS."""
-    quantised: NDArray[np.int16]
-    """Differences in these units, indexed [N, n-1]."""
-    middling: NDArray[np.float32]
-    """Differences indexed [n, N], for short counts; dense tables need them for amounts beyond LEVELS."""
+    lowest: NDArray[np.float64]
+    """The lowest difference of each node: steps are counted from there."""
+    steps: NDArray[np.float64]
+    """The unit of the 8-bit differences for each node."""
+    quantised: NDArray[np.uint8]
+    """Differences as steps, indexed [N, node]."""
+    firsts: NDArray[np.int64]
+    """The first of the two nodes that an amount is combined from."""
+    weights: NDArray[np.float32]
+    """What their steps are multiplied by, indexed [n, 0 or 1]."""
+    constants: NDArray[np.float64]
+    """What is added besides: the weighted lowest differences."""
+    errors: NDArray[np.float64]
+    """By how much the combination may err, whatever N is."""
 
 
 @kernel_part

@@ -1,16 +1,16 @@
 """Exact values: what an element adds to a class, and what moving it gains."""
 
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
 from classgram.kernels import kernel_part, lean_kernel
-from classgram.kernels.class_table import Events, cell
+from classgram.kernels.class_table import ClassTable, Events, Pairs, count_of
 from classgram.kernels.criterion import Terms, difference, global_term, seen_change
 from classgram.kernels.problem import (
     KINDS,
     ONCE,
     SEEN,
-    Cells,
     Classes,
     LongArray,
     Profile,
@@ -21,17 +21,18 @@ from classgram.kernels.problem import (
 
 @kernel_part
 def wide(number: int) -> int:
-    """Give a class number in 64 bits: with one type for all of them, parts are compiled only once."""
+    """Give a number in 64 bits: with one type for all of them, and no constants, parts are compiled once."""
     return np.int64(number)  # type: ignore[return-value]
 
 
 @lean_kernel
 def build_profile(events: Events, slots: Slots, element: int, own: int, tied: int) -> Profile:
-    """Sum the element's events by opposite class."""
+    """Sum the element's events by opposite class; its followers come last among the events."""
     keys, amounts, weights = slots
     partners, counts, partner_classes = events.partners, events.amounts, events.partner_classes
     follower = element + (partner_classes.size >> 1)
     length = 0
+    split = 0
     itself = 0
     for entry in range(events.starts[element], events.starts[element + 1]):
         partner = partners[entry]
@@ -42,10 +43,11 @@ def build_profile(events: Events, slots: Slots, element: int, own: int, tied: in
         if weights[key] == 0:
             keys[length] = key
             length += 1
+            split += 1 if tied == 0 or key < tied else 0
         weights[key] += counts[entry]
     for i in range(length):
         amounts[i] = weights[keys[i]]
-    return Profile(keys, amounts, weights, length, own, itself, tied)
+    return Profile(keys, amounts, weights, length, split, own, itself, tied)
 
 
 @kernel_part
@@ -56,69 +58,122 @@ def clear_weights(profile: Profile) -> None:
 
 
 @kernel_part
-def place_of(key: int, number: int, tied: int) -> tuple[int, int]:
-    """Give the row and column where a class's count with an opposite class stands.
-
-    For tied classes it also stands in the class's own row: no cache misses.
-    """
-    row, column = wide(key), wide(number)
-    if tied > 0:
-        row, column = (column + tied, row) if row < tied else (column, row - tied)
-    return row, column
-
-
-@lean_kernel
-def value_in_own(cells: Cells, values: NDArray[np.float64], shift: float, profile: Profile) -> Value:
-    """Give the pair terms that the element adds to its own class, exactly."""
-    keys, amounts, weights, length, own, itself, tied = profile
-    total = 0.0
-    packed = 0
-    for i in range(length):
-        key = keys[i]
-        if tied > 0 and (key == own or key == own + tied):
-            continue
-        row, column = place_of(key, own, tied)
-        count = cell(cells, row, column) - amounts[i]
-        total += difference(values, shift, count, amounts[i])
-        packed += seen_change(count, amounts[i])
-    if tied > 0:
-        amount = weights[own] + weights[own + tied] + itself
-        if amount > 0:
-            count = cell(cells, wide(own), wide(own)) - amount
-            total += difference(values, shift, count, amount)
-            packed += seen_change(count, amount)
-    seen = (packed + 32768) >> 16
-    return Value(total, packed - (seen << 16), seen)
+def pairs_of(table: ClassTable) -> Pairs:
+    """Give the counts of a table."""
+    return Pairs(table.cells, table.short)
 
 
 @kernel_part
-def value_in_other(
-    cells: Cells, values: NDArray[np.float64], shift: float, profile: Profile, candidate: int
-) -> Value:
-    """Give the pair terms that the element would add to another class, exactly."""
-    keys, amounts, weights, length, own, itself, tied = profile
+def count_with(pairs: Pairs, key: int, number: int, tied: int) -> int:
+    """Give a class's count with an opposite class.
+
+    For tied classes it also stands in the class's own row: no cache misses.
+    """
+    if tied == 0:
+        return count_of(pairs, wide(key), wide(number))
+    if key < tied:
+        return count_of(pairs, wide(number) + tied, wide(key))
+    return count_of(pairs, wide(number), wide(key) - tied)
+
+
+@kernel_part
+def plain_terms(pairs: Pairs, terms: Terms, profile: Profile, number: int, member: int) -> float:
+    """Sum f(N+n) - f(N) over the profile, where N are the counts of a class.
+
+    ``member`` is 1 where the element is part of them, else 0.
+    """
+    keys, amounts, split, tied = profile.keys, profile.amounts, profile.split, profile.tied
+    values, shift = terms.pair_values, terms.pair_shift
     total = 0.0
-    packed = 0
-    for i in range(length):
-        key = keys[i]
-        if tied > 0 and (key == candidate or key == candidate + tied):
-            continue
-        row, column = place_of(key, candidate, tied)
-        count = cell(cells, row, column)
-        if tied > 0 and key == own:
-            count -= weights[candidate + tied]
-        elif tied > 0 and key == own + tied:
-            count -= weights[candidate]
+    # One loop for each row of cells that is read: a choice inside would cost as much as the rest.
+    for i in range(split):
+        count = count_with(pairs, keys[i], number, tied) - member * amounts[i]
         total += difference(values, shift, count, amounts[i])
-        packed += seen_change(count, amounts[i])
+    for i in range(split, profile.length):
+        count = count_of(pairs, wide(number), wide(keys[i]) - tied) - member * amounts[i]
+        total += difference(values, shift, count, amounts[i])
+    return total
+
+
+@kernel_part
+def plain_changes(pairs: Pairs, profile: Profile, number: int, member: int) -> int:
+    """Sum the changes of the numbers of pairs (see seen_change) in the same way."""
+    packed = 0
+    for i in range(profile.length):
+        count = count_with(pairs, profile.keys[i], number, profile.tied) - member * profile.amounts[i]
+        packed += seen_change(count, profile.amounts[i])
+    return packed
+
+
+class Sum(NamedTuple):
+    """Pair terms, and changes of the numbers of pairs, packed (see seen_change)."""
+
+    terms: float
+    packed: int
+
+
+@kernel_part
+def plain_sum(pairs: Pairs, terms: Terms, profile: Profile, number: int, member: int) -> Sum:
+    """Sum the whole profile as if no two of its entries met in one cell."""
+    packed = plain_changes(pairs, profile, number, member) if terms.discount > 0.0 else 0
+    return Sum(plain_terms(pairs, terms, profile, number, member), packed)
+
+
+@kernel_part
+def with_term(total: Sum, terms: Terms, count: int, amount: int, sign: int) -> Sum:
+    """Add what a count that grows by an amount gives, or take it away."""
+    if amount == 0:
+        return total
+    term = difference(terms.pair_values, terms.pair_shift, count, amount)
+    change = seen_change(count, amount) if terms.discount > 0.0 else 0
+    return Sum(total.terms + sign * term, total.packed + sign * change)
+
+
+@kernel_part
+def unpacked(total: Sum) -> Value:
+    """Give the changes of the numbers of pairs apart."""
+    seen = (total.packed + 32768) >> 16
+    return Value(total.terms, total.packed - (seen << 16), seen)
+
+
+@lean_kernel
+def value_in_own(pairs: Pairs, terms: Terms, profile: Profile) -> Value:
+    """Give the pair terms that the element adds to its own class, exactly."""
+    own, tied = wide(profile.own), profile.tied
+    plus, minus = wide(1), wide(-1)
+    total = plain_sum(pairs, terms, profile, own, plus)
     if tied > 0:
-        amount = weights[candidate] + weights[candidate + tied] + itself
-        if amount > 0:
-            count = cell(cells, wide(candidate), wide(candidate))
-            total += difference(values, shift, count, amount)
-            packed += seen_change(count, amount)
-    seen = (packed + 32768) >> 16
-    return Value(total, packed - (seen << 16), seen)
+        # On the diagonal both sides and the element itself meet in one cell.
+        before, after = wide(profile.weights[own]), wide(profile.weights[own + tied])
+        count, amount = count_of(pairs, own, own), before + after + profile.itself
+        total = with_term(total, terms, count - before, before, minus)
+        total = with_term(total, terms, count - after, after, minus)
+        total = with_term(total, terms, count - amount, amount, plus)
+    return unpacked(total)
+
+
+@kernel_part
+def value_in_other(pairs: Pairs, terms: Terms, profile: Profile, candidate: int) -> Value:
+    """Give the pair terms that the element would add to another class, exactly."""
+    own, weights, tied = wide(profile.own), profile.weights, profile.tied
+    plus, minus = wide(1), wide(-1)
+    total = plain_sum(pairs, terms, profile, candidate, wide(0))
+    if tied > 0:
+        before, after = wide(weights[candidate]), wide(weights[candidate + tied])
+        count = count_of(pairs, candidate, candidate)
+        total = with_term(total, terms, count, before, minus)
+        total = with_term(total, terms, count, after, minus)
+        total = with_term(total, terms, count, before + after + profile.itself, plus)
+        # The element itself is part of its own class, where that precedes or follows the candidate.
+        if after > 0:
+            count, amount = count_of(pairs, candidate + tied, own), wide(weights[own])
+            total = with_term(total, terms, count, amount, minus)
+            total = with_term(total, terms, count - after, amount, plus)
+        if before > 0:
+            count, amount = count_of(pairs, candidate, own), wide(weights[own + tied])
+            total = with_term(total, terms, count, amount, minus)
+            total = with_term(total, terms, count - before, amount, plus)
+    return unpacked(total)
 
 
 @kernel_part
@@ -160,7 +215,7 @@ def gain_of(
     candidate: int,
 ) -> float:
     """Give F after moving the element to another class, less F now, exactly."""
-    other = value_in_other(classes.cells, terms.pair_values, terms.pair_shift, profile, candidate)
+    other = value_in_other(classes.pairs, terms, profile, wide(candidate))
     gain = other.terms - own.terms
     gain += total_terms(classes.totals, sizes, terms, candidate, False)
     gain -= total_terms(classes.totals, sizes, terms, profile.own, True)

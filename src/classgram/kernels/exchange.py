@@ -12,10 +12,11 @@ from classgram.kernels.exact_values import (
     gain_of,
     may_join,
     may_leave,
+    pairs_of,
     value_in_own,
     wide,
 )
-from classgram.kernels.problem import KINDS, ONCE, SEEN, Classes, Problem, Profile, Rule, Slots
+from classgram.kernels.problem import KINDS, ONCE, ROUND, SEEN, Classes, Problem, Profile, Rule, Slots
 from classgram.kernels.proposals import noise_offset
 
 IntArray = NDArray[np.int32]
@@ -26,7 +27,6 @@ LongArray = NDArray[np.int64]
 def change_class(
     table: ClassTable,
     mirror: ClassTable,
-    criterion: tuple[Terms, Ready],
     numbers: LongArray,
     profile: Profile,
     place: tuple[int, int],
@@ -45,7 +45,7 @@ def change_class(
             key, change = column, sign * profile.itself
         else:
             break
-        before = change_cell(table, criterion, key, column, change)
+        before = change_cell(table, key, column, change)
         after = before + change
         if tied > 0 and (key == column or key == column + tied):
             table.diagonal[column] = after
@@ -57,33 +57,38 @@ def change_class(
                 row = column + tied
             elif tied > 0:
                 other = key - tied
-            change_cell(mirror, criterion, row, other, change)
+            change_cell(mirror, row, other, change)
 
 
 @kernel_part
-def change_totals(problem: Problem, element: int, place: tuple[int, int]) -> None:
+def change_totals(problem: Problem, narrow: ClassTable, element: int, place: tuple[int, int]) -> None:
     """Add the element's count to a class's, or take it away."""
     column, sign = place
     totals, numbers = problem.table.totals, problem.numbers
+    ranked_at = narrow.places[column] if narrow.ranked.size > 0 else -1
     for side in range(totals.shape[0]):
         before = totals[side, column]
         after = before + sign * problem.sizes[element, side]
         totals[side, column] = after
         problem.table.single_totals[side, column] = np.float32(after)
+        if ranked_at >= 0:
+            narrow.single_totals[side, ranked_at] = np.float32(after)
         numbers[KINDS + problem.side + side] += np.int64(after > 0) - np.int64(before > 0)
 
 
 @inlined
 def move_if_better(
     problem: Problem,
-    mirror: ClassTable,
-    criterion: tuple[Terms, Ready],
+    others: tuple[ClassTable, ClassTable],
+    terms: Terms,
     slots: Slots,
     rule: Rule,
     proposal: tuple[int, int],
 ) -> bool:
-    """Move the element to the proposed class if that still raises F by more than the threshold."""
-    terms = criterion[0]
+    """Move the element to the proposed class if that still raises F by more than the threshold.
+
+    ``others``: the mirror of the table, and a narrowed table that is kept up to date, or an empty one.
+    """
     element, target = proposal
     classes, totals, sizes = problem.classes, problem.table.totals, problem.sizes[element]
     own_class = wide(classes[element])
@@ -93,20 +98,24 @@ def move_if_better(
     ):
         return False
     profile = build_profile(problem.events, slots, element, own_class, problem.tied)
-    own = value_in_own(problem.table.cells, terms.pair_values, terms.pair_shift, profile)
-    parts = Classes(problem.table.cells, totals, problem.numbers, problem.side)
+    own = value_in_own(pairs_of(problem.table), terms, profile)
+    parts = Classes(pairs_of(problem.table), totals, problem.numbers, problem.side)
     gain = gain_of(parts, terms, profile, sizes, own, target)
+    noise = 0.0
     if rule.temperature > 0.0:
         offset = noise_offset(rule.seed, element)
         scale = rule.temperature * np.sqrt(float(max(sizes[0], sizes[sizes.size - 1])))
-        gain += scale * (rule.noise[offset + target] - rule.noise[offset + own_class])
-    better = gain > rule.threshold
+        noise = scale * (rule.noise[offset + target] - rule.noise[offset + own_class])
+    better = gain + noise > rule.threshold
     if better:
         for sign in (-1, 1):
             place = (own_class if sign < 0 else target, sign)
-            change_class(problem.table, mirror, criterion, problem.numbers, profile, place)
-            change_totals(problem, element, place)
+            change_class(problem.table, others[0], problem.numbers, profile, place)
+            change_totals(problem, others[1], element, place)
         classes[element] = target
+        problem.memory.gained[0] += gain
+        for c in (own_class, target):
+            problem.memory.changed[c] = problem.numbers[ROUND] + 1
         if problem.tied > 0:
             problem.events.partner_classes[element + classes.size] = target + problem.tied
     clear_weights(profile)
@@ -116,16 +125,20 @@ def move_if_better(
 @lean_kernel
 def apply_proposals(
     problem: Problem,
-    mirror: ClassTable,
+    others: tuple[ClassTable, ClassTable],
     criterion: tuple[Terms, Ready],
     slots: Slots,
     elements: IntArray,
     proposals: LongArray,
     rule: Rule,
 ) -> int:
-    """Move the elements of a round to the classes proposed where that still gains; give the moves."""
+    """Move the elements of a round to the classes proposed where that still gains; give the moves.
+
+    What the table and its mirror keep ready is out of date afterwards (see renew_cells).
+    """
     moved = 0
     for i in range(elements.size):
-        if move_if_better(problem, mirror, criterion, slots, rule, (elements[i], proposals[i])):
+        if move_if_better(problem, others, criterion[0], slots, rule, (elements[i], proposals[i])):
             moved += 1
+    problem.numbers[ROUND] += 1
     return moved

@@ -18,6 +18,7 @@ from classgram.kernels.exact_values import (
     gain_of,
     may_join,
     may_leave,
+    pairs_of,
     value_in_own,
     wide,
 )
@@ -157,8 +158,8 @@ def best_target(
     mark_neighbours(candidates, profile, scratch.rows, 1)
     length = select_targets(problem, candidates, best, scratch.rows)
     mark_neighbours(candidates, profile, scratch.rows, 0)
-    own = value_in_own(problem.table.cells, terms.pair_values, terms.pair_shift, profile)
-    classes = Classes(problem.table.cells, totals, problem.numbers, problem.side)
+    own = value_in_own(pairs_of(problem.table), terms, profile)
+    classes = Classes(pairs_of(problem.table), totals, problem.numbers, problem.side)
     present, highest = best, rule.threshold
     tie = ROUNDING * (1.0 + abs(own.terms))
     for i in range(length):
@@ -175,7 +176,7 @@ def best_target(
 @lean_kernel
 def run_heuristic(
     problem: Problem,
-    mirror: ClassTable,
+    others: tuple[ClassTable, ClassTable],
     criterion: tuple[Terms, Ready],
     scratch: Scratch,
     elements: IntArray,
@@ -194,7 +195,7 @@ def run_heuristic(
         own = wide(problem.classes[elements[i]])
         target = best_target(problem, terms, scratch, candidates, rule, elements[i])
         proposal = (elements[i], target)
-        if move_if_better(problem, mirror, criterion, scratch.slots, rule, proposal):
+        if move_if_better(problem, others, terms, scratch.slots, rule, proposal):
             moved += 1
             candidates.moves[0] += 1
             if problem.tied > 0:

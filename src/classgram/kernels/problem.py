@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classgram.kernels.class_table import ClassTable, Events
+from classgram.kernels.class_table import ClassTable, Events, Pairs
 from classgram.kernels.sparse_cells import SparseCells
 
 IntArray = NDArray[np.int32]
@@ -13,8 +13,9 @@ LongArray = NDArray[np.int64]
 SingleArray = NDArray[np.float32]
 Cells = IntArray | SparseCells
 
-ONCE, SEEN, KINDS = 0, 1, 2
-"""Places in the running numbers: n1, n+, and from KINDS on the classes with N > 0 on each side."""
+ONCE, SEEN, KINDS, ROUND = 0, 1, 2, 4
+"""Places in the running numbers: n1, n+, from KINDS on the classes with N > 0 on each side, and the
+rounds so far."""
 
 ROUNDING = 1e-13
 """Gains that differ by less than this share of an element's terms are equal."""
@@ -22,11 +23,26 @@ ROUNDING = 1e-13
 NOISE_VALUES = 1 << 16
 """Different values of noise; rows start anywhere among them."""
 
-RESTLESS = 1.0
-"""Elements whose slack is below this, times the root of their count, are looked at again soon."""
-
 IMPOSSIBLE = np.float32(-3e38)
 """The score of a class that the element may not join."""
+
+
+class Memory(NamedTuple):
+    """What is remembered of earlier looks at the elements of a side."""
+
+    rivals: IntArray
+    """The classes that came near to being best when all were tried, the best ones first; -1 ends a
+    list."""
+    slacks: SingleArray
+    """By how much F would fall if the element left for the next best class."""
+    values: NDArray[np.float64]
+    """What the element added to F in its class then."""
+    looked: IntArray
+    """The round in which an element was last looked at."""
+    changed: IntArray
+    """The round before which each class last gained or lost an element."""
+    gained: NDArray[np.float64]
+    """One number: the gains of all moves."""
 
 
 class Problem(NamedTuple):
@@ -38,8 +54,7 @@ class Problem(NamedTuple):
     sizes: LongArray
     """The count of each element, indexed [element, side]."""
     table: ClassTable
-    slacks: SingleArray
-    """By how much F would fall if an element left for the next best class, when last looked at."""
+    memory: Memory
     numbers: LongArray
     """Running numbers of the whole partition (see ONCE, SEEN and KINDS)."""
     candidates: int
@@ -63,8 +78,17 @@ class Scratch(NamedTuple):
 
     slots: Slots
     rows: LongArray
-    """Rows of differences to be added."""
+    """Rows of differences to be added as they are."""
+    pair_rows: LongArray
+    """The same for the amount 2, whose steps are larger."""
+    heavy_rows: LongArray
+    """Rows of differences to be multiplied by their weights first."""
+    weights: SingleArray
+    sums_of_ones: NDArray[np.uint16]
+    """Sums of steps for the amount 1, 0 between uses."""
+    sums_of_pairs: NDArray[np.uint16]
     scores: SingleArray
+    """By the place of the candidate (see ClassTable), as are ``packed`` to ``total_row``."""
     sums: NDArray[np.float64]
     """The scores of a sparse table while they are summed."""
     packed: NDArray[np.int16]
@@ -75,6 +99,7 @@ class Scratch(NamedTuple):
     """The class term of every candidate for an element of the current size."""
     total_sizes: LongArray
     """The sizes that total_row was made for; -1 where it is stale."""
+    rival_scores: SingleArray
     logs: NDArray[np.float64]
     """The global term's logarithm by the number of newly seen pairs."""
 
@@ -84,6 +109,9 @@ class Rule(NamedTuple):
 
     threshold: float
     """What a move must gain."""
+    margin: float
+    """Classes by whose choice F would fall by less than this, times the root of the element's size, are
+    its rivals."""
     temperature: float
     """Gumbel noise of this strength, times the root of the element's size, is added to F; 0: none."""
     seed: int
@@ -102,6 +130,8 @@ class Profile(NamedTuple):
     weights: IntArray
     """How often, by opposite class."""
     length: int
+    split: int
+    """Keys from here on are followers (tied classes): they come last."""
     own: int
     """The element's class."""
     itself: int
@@ -112,7 +142,7 @@ class Profile(NamedTuple):
 class Classes(NamedTuple):
     """The counts of classes and of pairs of them (parts of a Problem)."""
 
-    cells: Cells
+    pairs: Pairs
     totals: LongArray
     numbers: LongArray
     side: int

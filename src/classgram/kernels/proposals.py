@@ -1,15 +1,15 @@
 """Propose: the best class of each element against a table that stands still.
 
 The element stays where it is; its share in its own class's column (and, for tied classes, in its
-own class's rows) is taken out of the arithmetic instead of out of the table. Sixteen-bit
+own class's rows) is taken out of the arithmetic instead of out of the table. Eight-bit
 differences rank the candidates, and every candidate within their error bound is tried exactly.
 """
 
 import numpy as np
 
 from classgram.kernels import inlined, kernel_part, lean_kernel
-from classgram.kernels.class_table import by_form
-from classgram.kernels.criterion import Ready, Terms, approximate_difference, global_term
+from classgram.kernels.class_table import ClassTable, by_form
+from classgram.kernels.criterion import MOST, Ready, Terms, approximate_difference, global_term
 from classgram.kernels.dense_scores import score_dense
 from classgram.kernels.exact_values import (
     build_profile,
@@ -18,6 +18,7 @@ from classgram.kernels.exact_values import (
     gain_of,
     may_join,
     may_leave,
+    pairs_of,
     total_terms,
     value_in_own,
     wide,
@@ -27,7 +28,7 @@ from classgram.kernels.problem import (
     KINDS,
     NOISE_VALUES,
     ONCE,
-    RESTLESS,
+    ROUND,
     ROUNDING,
     SEEN,
     Classes,
@@ -39,16 +40,25 @@ from classgram.kernels.problem import (
     SingleArray,
     Value,
 )
+from classgram.kernels.rivals import list_rivals
 from classgram.kernels.sparse_scores import score_sparse
 
+CLOSELY = 8
+"""Amounts above this are computed where scores must be close."""
+
+LARGE_ERROR = 100.0
+MANY = 32
+"""Where the error is large and more classes than this may be best, scores are made closer."""
+
 score_rows = by_form(score_dense, score_sparse)
-"""Fill the scores, give their error: score_rows(table, terms, ready, scratch, profile, bound)."""
+"""Fill the scores, give their error: score_rows(table, criterion, scratch,
+profile, bound, most)."""
 
 
 @kernel_part
 def renew_total_row(totals: SingleArray, sizes: LongArray, shift: float, scratch: Scratch) -> None:
     """Make the class term of every candidate for an element of these sizes."""
-    row, current = scratch.total_row, scratch.total_sizes
+    row, current = scratch.total_row[: totals.shape[1]], scratch.total_sizes
     stale = False
     for side in range(totals.shape[0]):
         stale = stale or current[side] != sizes[side]
@@ -65,38 +75,55 @@ def renew_total_row(totals: SingleArray, sizes: LongArray, shift: float, scratch
 
 
 @kernel_part
-def add_global_term(problem: Problem, discount: float, scratch: Scratch, element: int, own: Value) -> None:
-    """Add leaving-one-out's global term after the move to the score of each candidate."""
+def is_empty(totals: LongArray, number: int) -> bool:
+    """Say whether a class has no element that occurs."""
+    return totals[0, number] == 0 and totals[totals.shape[0] - 1, number] == 0  # type: ignore[no-any-return]
+
+
+@kernel_part
+def add_global_term(
+    problem: Problem, discount: float, scratch: Scratch, element: int, own: Value, empty: int
+) -> None:
+    """Add leaving-one-out's global term after the move to the score of each candidate.
+
+    ``empty`` is the number of classes that are empty on some side.
+    """
     sizes, totals, numbers = problem.sizes[element], problem.table.totals, problem.numbers
-    scores, logs = scratch.scores, scratch.logs
+    scores, logs, ranked = scratch.scores, scratch.logs, problem.table.ranked
     more_once, more_seen = scratch.once, scratch.seen
     once, seen = numbers[ONCE] - own.once, numbers[SEEN] - own.seen
     own_class = wide(problem.classes[element])
-    classes = Classes(problem.table.cells, totals, numbers, problem.side)
-    pairs = class_pairs(classes, sizes, own_class, -1)
+    classes = Classes(pairs_of(problem.table), totals, numbers, problem.side)
+    pairs = class_pairs(classes, sizes, own_class, wide(-1))
     most = 0
-    for c in range(problem.candidates):
-        most = more_seen[c] if more_seen[c] > most else most
+    for place in range(ranked.size):
+        most = more_seen[place] if more_seen[place] > most else most
     for k in range(most + 1):
         logs[k] = np.log(discount * max(seen + k - 1, 1) / max(pairs - seen - k + 1, 1))
     # Scores are small beside the term itself, so its present value is taken off first.
     now = global_term(discount, numbers[ONCE], numbers[SEEN], numbers[KINDS] * numbers[KINDS + 1])
-    empty = 0
-    for c in range(problem.candidates):
-        scores[c] += np.float32((once + more_once[c]) * logs[more_seen[c]] - now)
-        if totals[0, c] == 0 or totals[totals.shape[0] - 1, c] == 0:
-            empty += 1
+    for place in range(ranked.size):
+        scores[place] += np.float32((once + more_once[place]) * logs[more_seen[place]] - now)
     if empty == 0:
         return
-    for c in range(problem.candidates):
-        if totals[0, c] == 0 or totals[totals.shape[0] - 1, c] == 0:
-            exact = global_term(
-                discount,
-                once + more_once[c],
-                seen + more_seen[c],
-                class_pairs(classes, sizes, own_class, c),
-            )
-            scores[c] += np.float32(exact - (once + more_once[c]) * logs[more_seen[c]])
+    last = totals.shape[0] - 1
+    spared = False
+    for place in range(ranked.size):
+        c = wide(ranked[place])
+        if totals[0, c] > 0 and totals[last, c] > 0:
+            continue
+        # The first of the classes that are quite empty stands for all of them (see leave_one_empty).
+        if is_empty(totals, c):
+            if spared:
+                continue
+            spared = True
+        exact = global_term(
+            discount,
+            once + more_once[place],
+            seen + more_seen[place],
+            class_pairs(classes, sizes, own_class, c),
+        )
+        scores[place] += np.float32(exact - (once + more_once[place]) * logs[more_seen[place]])
 
 
 @kernel_part
@@ -132,66 +159,130 @@ def add_noise(scores: SingleArray, rule: Rule, offset: int, scale: float) -> Non
         scores[c] += single_scale * rule.noise[offset + c]
 
 
+@kernel_part
+def count_empty(table: ClassTable) -> int:
+    """Count the classes that are empty on some side."""
+    totals = table.totals
+    empty = 0
+    for c in table.ranked:
+        empty += 1 if totals[0, c] == 0 or totals[totals.shape[0] - 1, c] == 0 else 0
+    return empty
+
+
+@kernel_part
+def leave_one_empty(table: ClassTable, sizes: LongArray, present: int, scores: SingleArray) -> None:
+    """Rule out all empty classes but the first, being alike; the first, too, if the element is alone."""
+    totals = table.totals
+    last = totals.shape[0] - 1
+    spared = totals[0, present] == sizes[0] and totals[last, present] == sizes[last]
+    for place in range(table.ranked.size):
+        if is_empty(totals, wide(table.ranked[place])):
+            if spared:
+                scores[place] = IMPOSSIBLE
+            spared = True
+
+
+@kernel_part
+def count_above(scores: SingleArray, cut: float) -> int:
+    """Count the scores that are at least this."""
+    lowest = np.float32(cut)
+    above = np.int32(0)
+    for place in range(scores.size):
+        above = np.int32(above + np.int32(scores[place] >= lowest))
+    return above  # type: ignore[return-value]
+
+
 @inlined
 def best_class(
-    problem: Problem, terms: Terms, ready: Ready, scratch: Scratch, rule: Rule, element: int
+    problem: Problem,
+    criterion: tuple[Terms, Ready],
+    scratch: Scratch,
+    rule: Rule,
+    element: int,
+    empty: int,
 ) -> int:
-    """Give the class where F is highest: another one only if it is so by more than the threshold.
+    """Give the ranked class where F is highest: another one only if it is so by more than the threshold.
 
-    Ties go to the present class, then to the lowest number.
+    Ties go to the present class, then to the lowest number. ``empty`` is the number of classes
+    that are empty on some side.
     """
-    totals, sizes, scores = problem.table.totals, problem.sizes[element], scratch.scores
+    terms = criterion[0]
+    table, sizes, scores, memory = problem.table, problem.sizes[element], scratch.scores, problem.memory
+    totals, ranked = table.totals, table.ranked
     present = wide(problem.classes[element])
     if not may_leave(totals, sizes, present, terms.discount):
         return present
     profile = build_profile(problem.events, scratch.slots, element, present, problem.tied)
-    own = value_in_own(problem.table.cells, terms.pair_values, terms.pair_shift, profile)
-    mine = own.terms + total_terms(totals, sizes, terms, present, True)
+    # Where few classes are tried, what the element adds to its own takes longer than they do.
+    recalled = terms.discount == 0.0 and ranked.size < problem.candidates
+    own, mine = Value(0.0, 0, 0), memory.values[element]
+    if not recalled:
+        own = value_in_own(pairs_of(table), terms, profile)
+        mine = own.terms + total_terms(totals, sizes, terms, present, True)
     # A score is at most size (log N + 2).
-    bound = 32.0 * (sizes[0] + sizes[sizes.size - 1] + 1) + abs(own.terms)
-    renew_total_row(problem.table.single_totals, sizes, terms.total_shift, scratch)
-    # The highest score is known to 2^-30 of the bound.
-    error = 2e-9 * bound + score_rows(problem.table, terms, ready, scratch, profile, bound)
-    if terms.discount > 0.0:
-        add_global_term(problem, terms.discount, scratch, element, own)
-        if sizes[0] == 1 or sizes[sizes.size - 1] == 1:
-            for c in range(problem.candidates):
-                if not may_join(totals, sizes, c, terms.discount):
-                    scores[c] = IMPOSSIBLE
-    scores[present] = IMPOSSIBLE
+    bound = 32.0 * (sizes[0] + sizes[sizes.size - 1] + 1) + abs(mine)
+    renew_total_row(table.single_totals, sizes, terms.total_shift, scratch)
     offset, scale = 0, 0.0
     if rule.temperature > 0.0:
         offset = noise_offset(rule.seed, element)
         scale = rule.temperature * np.sqrt(float(max(sizes[0], sizes[sizes.size - 1])))
-        add_noise(scores[: problem.candidates], rule, offset, scale)
         mine += scale * rule.noise[offset + present]
         bound += 32.0 * scale
-        error += 1e-6 * scale
-    top = highest_score(scores, problem.candidates, bound)
-    slack = mine - top
-    # Whether an element is restless must not hang on rounding, nor on the form of the table.
-    limit = RESTLESS * np.sqrt(sizes[0] + (sizes[1] if sizes.size > 1 else 0) + 1.0)
-    unclear = abs(slack - limit) <= error
+    error, top, cut = 0.0, 0.0, 0.0
+    for most in (MOST, CLOSELY):
+        # The highest score is known to 2^-30 of the bound.
+        error = 2e-9 * bound + 1e-6 * scale
+        error += score_rows(table, criterion, scratch, profile, bound, most)
+        if terms.discount > 0.0:
+            add_global_term(problem, terms.discount, scratch, element, own, empty)
+            if sizes[0] == 1 or sizes[sizes.size - 1] == 1:
+                for place in range(ranked.size):
+                    if not may_join(totals, sizes, wide(ranked[place]), terms.discount):
+                        scores[place] = IMPOSSIBLE
+        if empty > 0:
+            leave_one_empty(table, sizes, present, scores)
+        if table.places[present] >= 0:
+            scores[table.places[present]] = IMPOSSIBLE
+        if scale > 0.0:
+            add_noise(scores[: ranked.size], rule, offset, scale)
+        top = highest_score(scores, ranked.size, bound)
+        cut = max(top - 2 * error, mine + rule.threshold - error)
+        # Exact values of many classes would take longer than scores that are closer.
+        if top < cut or error < LARGE_ERROR or count_above(scores[: ranked.size], cut) < MANY:
+            break
+    distance = rule.margin * np.sqrt(sizes[0] + sizes[sizes.size - 1] + 1.0)
+    if recalled:
+        if mine - top > max(distance, error):
+            clear_weights(profile)
+            return present
+        own = value_in_own(pairs_of(table), terms, profile)
+        mine = own.terms + total_terms(totals, sizes, terms, present, True)
     best = present
-    if slack <= error - rule.threshold or unclear:
-        highest, nearest = rule.threshold, -np.inf
+    if mine - top <= error - rule.threshold:
+        highest = rule.threshold
         tie = ROUNDING * (1.0 + abs(own.terms))
-        classes = Classes(problem.table.cells, totals, problem.numbers, problem.side)
-        # What the element must nearly gain for either question to be answered with yes.
-        asked = -limit if unclear else rule.threshold
-        cut = max(top - 2 * error, mine + asked - error)
-        for c in range(problem.candidates):
-            if scores[c] >= cut:
+        classes = Classes(pairs_of(table), totals, problem.numbers, problem.side)
+        for place in range(ranked.size):
+            if scores[place] >= cut:
+                c = wide(ranked[place])
                 gain = gain_of(classes, terms, profile, sizes, own, c)
                 if scale > 0.0:
                     gain += scale * (rule.noise[offset + c] - rule.noise[offset + present])
-                nearest = gain if gain > nearest else nearest
                 if gain > highest + tie:
                     best, highest = c, gain
-        slack = -nearest if unclear else slack
     clear_weights(profile)
     if scale == 0.0:
-        problem.slacks[element] = slack if slack > 0.0 else 0.0
+        memory.looked[element] = problem.numbers[ROUND]
+        memory.values[element] = mine
+        if ranked.size == problem.candidates:
+            memory.slacks[element] = mine - top
+        if best != present:
+            # The element will be there, and the class that it leaves may win it back.
+            scores[table.places[best]] = IMPOSSIBLE
+            if table.places[present] >= 0:
+                scores[table.places[present]] = np.float32(mine)
+        if top > mine - distance or ranked.size == problem.candidates:
+            list_rivals(scores, table, mine - distance, memory.rivals[element], scratch.rival_scores)
     return best
 
 
@@ -205,8 +296,8 @@ def propose_classes(
     rule: Rule,
 ) -> None:
     """Write the best class of each element beside it; the table stands still."""
-    terms, ready = criterion
     for side in range(scratch.total_sizes.size):
         scratch.total_sizes[side] = -1
+    empty = count_empty(problem.table)
     for i in range(elements.size):
-        proposals[i] = best_class(problem, terms, ready, scratch, rule, elements[i])
+        proposals[i] = best_class(problem, criterion, scratch, rule, elements[i], empty)

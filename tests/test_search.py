@@ -1,0 +1,224 @@
+"""The sweeps between whole ones: rivals, touched classes, and what they leave behind when stopped."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classgram.clustering import Result, exchange
+from classgram.criteria import LeavingOneOut, MaximumLikelihood, differences, kernel_terms
+from classgram.engine import LocalEngine, Rounds
+from classgram.errors import InputError
+from classgram.kernels.criterion import MOST, NODES
+from classgram.kernels.problem import ROUND, Rule
+from classgram.kernels.proposals import propose_classes
+from classgram.kernels.rivals import propose_rivals
+from classgram.options import ClusterOptions, RunOptions, SearchOptions
+from classgram.search import Search
+from classgram.tables import dense_table, narrowed
+from tests.test_clustering import Case, cases, check_optimum, counts_of, synthetic_text, tables_are
+
+NOISE = np.zeros(1, np.float32)
+RULE = Rule(0.0, 2.0, 0.0, 0, NOISE)
+
+
+@contextmanager
+def fast(**constants: float) -> Iterator[None]:
+    """Small tasks are searched as large ones are."""
+    with ExitStack() as stack:
+        for name, value in {"FEW_PLACES": 0, "FIRST_WHOLE": 1, "FEW_TOUCHED": 1.0, **constants}.items():
+            home = "schedule" if name in ("FIRST_WHOLE", "SETTLED") else "search"
+            stack.enter_context(patch(f"classgram.{home}.{name}", value))
+        yield
+
+
+def best_gain(case: Case, side: int, element: int, allowed: set[int]) -> float:
+    """The highest gain of moving an element to one of these classes, or of staying."""
+    before, _ = case.value_after(side, element, int(case.state.sides[side].problem.classes[element]))
+    return max(0.0, *(case.value_after(side, element, c)[0] - before for c in allowed), 0.0)
+
+
+def gain_to(case: Case, side: int, element: int, candidate: int) -> tuple[float, float]:
+    """The gain of a move, and the size of what it is the difference of."""
+    before, scale = case.value_after(side, element, int(case.state.sides[side].problem.classes[element]))
+    return case.value_after(side, element, candidate)[0] - before, scale
+
+
+@given(cases().filter(lambda case: not case.sparse and case.state.criterion.discount == 0), st.data())
+def test_a_narrowed_table_gives_the_best_of_its_classes(case: Case, data: st.DataObject) -> None:
+    criterion = (case.state.terms, case.state.ready)
+    for number, side in enumerate(case.state.sides):
+        problem = side.problem
+        chosen = data.draw(st.sets(st.integers(0, problem.candidates - 1), min_size=1))
+        proposals = np.zeros(max(side.movable.size, 1), np.int64)
+        # A look at all classes leaves the elements' values, which a narrower one recalls.
+        propose_classes(problem, criterion, side.scratch(), side.movable, proposals, RULE)
+        narrow = problem._replace(table=narrowed(problem.table, np.array(sorted(chosen), np.int32)))
+        propose_classes(narrow, criterion, side.scratch(), side.movable, proposals, RULE)
+        for element, proposal in zip(side.movable.tolist(), proposals.tolist(), strict=False):
+            gain, scale = gain_to(case, number, element, proposal)
+            assert proposal in chosen | {int(problem.classes[element])}
+            assert gain >= best_gain(case, number, element, chosen) - 1e-6 * (1 + scale)
+
+
+@given(cases().filter(lambda case: case.state.criterion.discount == 0))
+def test_rivals_are_tried_when_something_has_changed(case: Case) -> None:
+    criterion = (case.state.terms, case.state.ready)
+    for number, side in enumerate(case.state.sides):
+        problem, memory = side.problem, side.problem.memory
+        proposals = np.zeros(max(side.movable.size, 1), np.int64)
+        arguments = (criterion, side.scratch(), side.movable, proposals, RULE)
+        propose_classes(problem, *arguments)
+        problem.numbers[ROUND] += 1
+        propose_rivals(problem, *arguments)
+        assert proposals[: side.movable.size].tolist() == problem.classes[side.movable].tolist()
+        problem.numbers[ROUND] += 1
+        memory.changed[:] = problem.numbers[ROUND]
+        propose_rivals(problem, *arguments)
+        for element, proposal in zip(side.movable.tolist(), proposals.tolist(), strict=False):
+            listed = memory.rivals[element].tolist()
+            rivals = set(listed[: listed.index(-1)] if -1 in listed else listed)
+            gain, scale = gain_to(case, number, element, proposal)
+            assert gain >= best_gain(case, number, element, rivals) - 1e-6 * (1 + scale)
+
+
+@given(cases().filter(lambda case: case.state.criterion.discount == 0 and not case.sparse))
+def test_rivals_are_the_classes_that_come_near(case: Case) -> None:
+    for number, side in enumerate(case.state.sides):
+        problem = side.problem
+        proposals = np.zeros(max(side.movable.size, 1), np.int64)
+        criterion = (case.state.terms, case.state.ready)
+        propose_classes(problem, criterion, side.scratch(), side.movable, proposals, RULE)
+        totals = problem.table.totals
+        for element, proposal in zip(side.movable.tolist(), proposals.tolist(), strict=False):
+            own = int(problem.classes[element])
+            margin = 2.0 * (problem.sizes[element, 0] + problem.sizes[element, -1] + 1) ** 0.5
+            listed = set(problem.memory.rivals[element].tolist())
+            for candidate in range(problem.candidates):
+                empty = (totals[:, candidate] == 0).all()
+                # Scores are estimates: classes near the margin may be listed or not.
+                near = gain_to(case, number, element, candidate)[0] > 0.5 - margin
+                if near and not empty and candidate not in (own, proposal):
+                    assert candidate in listed
+
+
+@given(cases().filter(lambda case: not case.sparse), st.data())
+def test_what_is_kept_ready_follows_the_moves(case: Case, data: st.DataObject) -> None:
+    state = case.state
+    criterion = (state.terms, state.ready)
+    with LocalEngine(1) as engine:
+        for number, side in enumerate(state.sides):
+            table = side.problem.table
+            chosen = data.draw(st.sets(st.integers(0, side.problem.candidates - 1), min_size=1))
+            narrow = narrowed(table, np.array(sorted(chosen), np.int32))
+            engine.sweep(state, number, side.movable, Rounds(3, RULE, False, narrow))
+            fresh = dense_table(table.cells, table.totals, side.problem.candidates, *criterion)
+            again = narrowed(fresh, narrow.ranked)
+            for name in ("short", "differences", "codes", "single_totals"):
+                assert np.array_equal(getattr(table, name), getattr(fresh, name)), name
+                assert np.array_equal(getattr(narrow, name), getattr(again, name)), name
+            assert not side.problem.tied or np.array_equal(table.diagonal, fresh.diagonal)
+
+
+@pytest.mark.parametrize("criterion", [MaximumLikelihood(), LeavingOneOut(0.75), LeavingOneOut(0.1)])
+def test_combined_differences_err_no_more_than_they_say(
+    criterion: MaximumLikelihood | LeavingOneOut,
+) -> None:
+    _, ready = kernel_terms(criterion, 5_000_000)
+    counts = np.concatenate([np.arange(3000), np.geomspace(3000, 5_000_000, 200).round()]).astype(np.float64)
+    nodes = np.array(NODES, np.float64)[:, None]
+    exact = differences(nodes, counts, criterion.pair_shift)
+    steps = np.rint((exact - ready.lowest[:, None]) / ready.steps[:, None])
+    assert steps.min() == 0
+    assert steps.max() <= 255
+    for amount in range(1, MOST + 1):
+        first = ready.firsts[amount]
+        combined = (
+            ready.constants[amount] + ready.weights[amount].astype(np.float64) @ steps[first : first + 2]
+        )
+        wanted = differences(np.array(float(amount)), counts, criterion.pair_shift)
+        assert np.abs(combined - wanted).max() <= ready.errors[amount] + 1e-4 * amount
+
+
+@settings(max_examples=60)
+@given(cases(), st.sampled_from([2, 64]), st.sampled_from([0.0, 8.0]))
+def test_a_fast_search_ends_in_an_optimum(case: Case, batch: int, close: float) -> None:
+    options = replace(case.task.options, classes=case.state.numberings[-1].candidates)
+    search = SearchOptions(start="random", seed=7, batch=batch)
+    with tables_are(case.sparse), fast(CLOSE=close):
+        result = exchange(case.task.counts, options, search, RunOptions(threads=1))
+    assert result.converged
+    check_optimum(case, result)
+
+
+@pytest.fixture(scope="module")
+def lines() -> list[str]:
+    return synthetic_text(8, 12, 250)[0]
+
+
+def clustered(lines: list[str], shape: str, checkpoint: Path | None = None, resume: bool = False) -> Result:
+    options = ClusterOptions(classes=9, shape=shape)  # type: ignore[arg-type]
+    run = RunOptions(threads=1, resume=resume)
+    search = SearchOptions(start="random", seed=5, batch=8, no_regroup=True)
+    with fast(CLOSE=0.5, CHUNK_SECONDS=1e-9, SETTLED=0.1):
+        return exchange(counts_of(lines), options, search, run, checkpoint)
+
+
+def record(result: Result) -> list[object]:
+    sweeps = [(sweep.kind, sweep.moved, sweep.F) for sweep in result.sweeps]
+    return [result.F, [classes.tolist() for classes in result.partition.maps], sweeps]
+
+
+class Killed(Exception):  # noqa: N818 - it stands for a signal
+    """The process is gone."""
+
+
+class dying_after:  # noqa: N801 - used like a function
+    """A step of a search that leaves a checkpoint and ends the process after so many of them."""
+
+    def __init__(self, last: int) -> None:
+        self.last, self.taken, self.step = last, 0, Search._step
+
+    def __get__(self, search: Search, kind: type) -> Callable[..., None]:
+        return lambda *arguments: self.take(search, *arguments)
+
+    def take(self, search: Search, *arguments: Any) -> None:
+        self.step(search, *arguments)
+        self.taken += 1
+        if self.taken == self.last:
+            search._save_checkpoint()
+            raise Killed
+
+
+@pytest.mark.parametrize("shape", ["tied", "joint"])
+def test_a_search_goes_on_from_any_round_of_any_sweep(lines: list[str], shape: str, tmp_path: Path) -> None:
+    whole = clustered(lines, shape)
+    assert {sweep.kind for sweep in whole.sweeps} == {"whole", "restless", "rivals", "touched"}
+    # Far more steps than there are: this run ends by itself, and only counts.
+    steps = dying_after(10**9)
+    with patch.object(Search, "_step", steps):
+        clustered(lines, shape)
+    for last in range(1, steps.taken, 7):
+        path = tmp_path / f"checkpoint-{last}"
+        with patch.object(Search, "_step", dying_after(last)), pytest.raises(Killed):
+            clustered(lines, shape, path)
+        assert record(clustered(lines, shape, path, resume=True)) == record(whole)
+
+
+def test_a_checkpoint_of_another_version_is_refused(lines: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint"
+    arrays_of = "classgram.search.state_arrays"
+    with (
+        patch(arrays_of, lambda state: {"map-0": state.maps[0]}),
+        patch.object(Search, "_look_up", Search._save_checkpoint),
+    ):
+        clustered(lines, "tied", path)
+    with pytest.raises(InputError, match="another version; start anew without --resume"):
+        clustered(lines, "tied", path, resume=True)
