@@ -163,9 +163,11 @@ def lines() -> list[str]:
     return synthetic_text(8, 12, 250)[0]
 
 
-def clustered(lines: list[str], shape: str, checkpoint: Path | None = None, resume: bool = False) -> Result:
+def clustered(
+    lines: list[str], shape: str, checkpoint: Path | None = None, resume: bool = False, threads: int = 1
+) -> Result:
     options = ClusterOptions(classes=9, shape=shape)  # type: ignore[arg-type]
-    run = RunOptions(threads=1, resume=resume)
+    run = RunOptions(threads=threads, resume=resume)
     search = SearchOptions(start="random", seed=5, batch=8, no_regroup=True)
     with fast(CLOSE=0.5, CHUNK_SECONDS=1e-9, SETTLED=0.1):
         return exchange(counts_of(lines), options, search, run, checkpoint)
@@ -210,6 +212,12 @@ def test_a_search_goes_on_from_any_round_of_any_sweep(lines: list[str], shape: s
         with patch.object(Search, "_step", dying_after(last)), pytest.raises(Killed):
             clustered(lines, shape, path)
         assert record(clustered(lines, shape, path, resume=True)) == record(whole)
+
+
+@pytest.mark.parametrize("shape", ["tied", "joint"])
+def test_threads_share_every_kind_of_sweep(lines: list[str], shape: str) -> None:
+    with patch("classgram.engine.LEAST_SHARE", 1), patch("classgram.engine.LEAST_CELLS", 1):
+        assert record(clustered(lines, shape, threads=3)) == record(clustered(lines, shape))
 
 
 def test_a_checkpoint_of_another_version_is_refused(lines: list[str], tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from classgram.kernels.exchange import apply_proposals
 from classgram.kernels.problem import Profile, Rule
 from classgram.kernels.proposals import propose_classes, renew_total_row
 from classgram.kernels.rivals import list_rivals
+from classgram.regrouping import merge_losses
 from classgram.state import Numbering, State, tied_state
 from classgram.tables import empty_table
 
@@ -41,8 +42,9 @@ def compile_ahead() -> None:
 
 
 def await_kernels() -> None:
-    """Wait for what is compiled elsewhere."""
+    """Wait for what is compiled elsewhere, and compile what regrouping needs meanwhile."""
     if _other:
+        merge_losses(smallest_state().sides[0])
         _other.pop().wait()
 
 
