@@ -20,7 +20,7 @@ from classgram.kernels.dense_scores import Corrections, add_differences, correct
 from classgram.kernels.exchange import apply_proposals
 from classgram.kernels.problem import Profile, Rule
 from classgram.kernels.proposals import propose_classes, renew_total_row
-from classgram.kernels.rivals import list_rivals
+from classgram.kernels.rivals import Look, remember_look
 from classgram.regrouping import merge_losses
 from classgram.state import Numbering, State, tied_state
 from classgram.tables import empty_table
@@ -82,7 +82,7 @@ def compile_scoring(state: State) -> None:
     compile_for(count_seen, table.codes, profile, scratch)
     compile_for(correct_tied_scores, table, profile, target)
     compile_for(renew_total_row, table.single_totals, problem.sizes[0], 0.0, scratch)
-    compile_for(list_rivals, scores, table, 0.0, problem.memory.rivals[0], scratch.rival_scores)
+    compile_for(remember_look, problem, scratch, 0, 0, Look(0.0, 0.0, 0.0))
 
 
 def compile_for(part: Any, *arguments: Any) -> None:

@@ -114,13 +114,14 @@ def kernel_terms(criterion: Criterion, total: int) -> tuple[Terms, Ready]:
     values = small_values(criterion.pair_shift)
     nodes = np.array(NODES, np.float64)
     # f(N+n) - f(N) rises with N, but for the first ones where leaving-one-out dips.
-    lowest = differences(nodes[:, None], np.arange(4.0), criterion.pair_shift).min(axis=1)
-    highest = differences(nodes, float(total), criterion.pair_shift)
+    extremes = differences(nodes[:, None], np.array([0.0, 1.0, 2.0, 3.0, total]), criterion.pair_shift)
+    lowest, highest = extremes.min(axis=1), extremes.max(axis=1)
     steps = np.maximum(highest - lowest, 1.0) / STEPS
     quantised = np.empty((READY_COUNTS, LEVELS), np.uint8)
     for level, node in enumerate(NODES):
         ready = values[node : node + READY_COUNTS] - values[:READY_COUNTS] - lowest[level]
-        quantised[:, level] = np.rint(ready / steps[level])
+        # No count exceeds the total: what lies beyond is never looked up.
+        quantised[:, level] = np.minimum(np.rint(ready / steps[level]), STEPS)
     terms = Terms(
         values,
         small_values(criterion.total_shift),

@@ -28,7 +28,6 @@ from classgram.kernels.problem import (
     KINDS,
     NOISE_VALUES,
     ONCE,
-    ROUND,
     ROUNDING,
     SEEN,
     Classes,
@@ -40,7 +39,7 @@ from classgram.kernels.problem import (
     SingleArray,
     Value,
 )
-from classgram.kernels.rivals import list_rivals
+from classgram.kernels.rivals import Look, remember_look
 from classgram.kernels.sparse_scores import score_sparse
 
 CLOSELY = 8
@@ -207,7 +206,7 @@ def best_class(
     that are empty on some side.
     """
     terms = criterion[0]
-    table, sizes, scores, memory = problem.table, problem.sizes[element], scratch.scores, problem.memory
+    table, sizes, scores = problem.table, problem.sizes[element], scratch.scores
     totals, ranked = table.totals, table.ranked
     present = wide(problem.classes[element])
     if not may_leave(totals, sizes, present, terms.discount):
@@ -215,7 +214,7 @@ def best_class(
     profile = build_profile(problem.events, scratch.slots, element, present, problem.tied)
     # Where few classes are tried, what the element adds to its own takes longer than they do.
     recalled = terms.discount == 0.0 and ranked.size < problem.candidates
-    own, mine = Value(0.0, 0, 0), memory.values[element]
+    own, mine = Value(0.0, 0, 0), problem.memory.values[element]
     if not recalled:
         own = value_in_own(pairs_of(table), terms, profile)
         mine = own.terms + total_terms(totals, sizes, terms, present, True)
@@ -257,6 +256,7 @@ def best_class(
             return present
         own = value_in_own(pairs_of(table), terms, profile)
         mine = own.terms + total_terms(totals, sizes, terms, present, True)
+        cut = max(top - 2 * error, mine + rule.threshold - error)
     best = present
     if mine - top <= error - rule.threshold:
         highest = rule.threshold
@@ -272,17 +272,7 @@ def best_class(
                     best, highest = c, gain
     clear_weights(profile)
     if scale == 0.0:
-        memory.looked[element] = problem.numbers[ROUND]
-        memory.values[element] = mine
-        if ranked.size == problem.candidates:
-            memory.slacks[element] = mine - top
-        if best != present:
-            # The element will be there, and the class that it leaves may win it back.
-            scores[table.places[best]] = IMPOSSIBLE
-            if table.places[present] >= 0:
-                scores[table.places[present]] = np.float32(mine)
-        if top > mine - distance or ranked.size == problem.candidates:
-            list_rivals(scores, table, mine - distance, memory.rivals[element], scratch.rival_scores)
+        remember_look(problem, scratch, element, best, Look(mine, top, distance))
     return best
 
 

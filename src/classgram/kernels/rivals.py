@@ -3,6 +3,8 @@
 They, and not all classes, are tried when they or the element's own class have changed since.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from classgram.kernels import inlined, kernel_part, lean_kernel
@@ -76,6 +78,36 @@ def list_rivals(
                 lowest = max(lowest, kept[length - 1])
     if length < rivals.size:
         rivals[length] = -1
+
+
+class Look(NamedTuple):
+    """What a look at an element has found."""
+
+    mine: float
+    """What the element adds to F in its class."""
+    top: float
+    """What it would add in the best of the others."""
+    distance: float
+    """How far below the first a rival may be."""
+
+
+@kernel_part
+def remember_look(problem: Problem, scratch: Scratch, element: int, best: int, look: Look) -> None:
+    """Keep what a look at an element has found; it goes from its class to the best."""
+    table, memory, scores = problem.table, problem.memory, scratch.scores
+    present, all_tried = problem.classes[element], table.ranked.size == problem.candidates
+    memory.looked[element] = problem.numbers[ROUND]
+    memory.values[element] = look.mine
+    if all_tried:
+        memory.slacks[element] = look.mine - look.top
+    if best != present:
+        # The element will be there, and the class that it leaves may win it back.
+        scores[table.places[best]] = IMPOSSIBLE
+        if table.places[present] >= 0:
+            scores[table.places[present]] = np.float32(look.mine)
+    lowest = look.mine - look.distance
+    if all_tried or look.top > lowest:
+        list_rivals(scores, table, lowest, memory.rivals[element], scratch.rival_scores)
 
 
 @inlined
