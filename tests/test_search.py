@@ -1,6 +1,8 @@
 """The sweeps between whole ones: rivals, touched classes, and what they leave behind when stopped."""
 
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from classgram import compiling
 from classgram.clustering import Result, exchange
 from classgram.criteria import LeavingOneOut, MaximumLikelihood, differences, kernel_terms
 from classgram.engine import LocalEngine, Rounds
@@ -233,3 +236,22 @@ def test_a_checkpoint_of_another_version_is_refused(lines: list[str], tmp_path: 
         clustered(lines, "tied", path)
     with pytest.raises(InputError, match="another version; start anew without --resume"):
         clustered(lines, "tied", path, resume=True)
+
+
+class Waiting:
+    """A process that compiles; whoever waits for it is counted."""
+
+    def __init__(self) -> None:
+        self.waits = 0
+
+    def wait(self) -> None:
+        time.sleep(0.05)
+        self.waits += 1
+
+
+def test_threads_that_start_together_wait_for_one_compilation() -> None:
+    process = Waiting()
+    with patch.object(compiling, "_other", [process]), ThreadPoolExecutor(4) as pool:
+        for call in [pool.submit(compiling.await_kernels) for _ in range(8)]:
+            call.result()
+    assert process.waits == 1

@@ -6,6 +6,7 @@ through Numba's cache on disk.
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -28,24 +29,29 @@ from classgram.tables import empty_table
 _other: list[subprocess.Popen[bytes]] = []
 """The process at work, if there is one."""
 
+_lock = threading.Lock()
+"""Several clusterings may start at the same time: one of them compiles, and the others wait for it."""
+
 
 def compile_ahead() -> None:
     """Begin to compile the proposals' kernel elsewhere, unless it is compiled already."""
-    if _other or is_compiled() or available_threads() < 2:
-        return
-    command = [sys.executable, "-m", "classgram.compiling"]
-    nothing = subprocess.DEVNULL
-    # Whatever goes wrong there, this process then compiles for itself.
-    _other.append(subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing))
-    # What both need is compiled here, and the other process comes to it later.
-    compile_applying()
+    with _lock:
+        if _other or is_compiled() or available_threads() < 2:
+            return
+        command = [sys.executable, "-m", "classgram.compiling"]
+        nothing = subprocess.DEVNULL
+        # Whatever goes wrong there, this process then compiles for itself.
+        _other.append(subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing))
+        # What both need is compiled here, and the other process comes to it later.
+        compile_applying()
 
 
 def await_kernels() -> None:
     """Wait for what is compiled elsewhere, and compile what regrouping needs meanwhile."""
-    if _other:
-        merge_losses(smallest_state().sides[0])
-        _other.pop().wait()
+    with _lock:
+        if _other:
+            merge_losses(smallest_state().sides[0])
+            _other.pop().wait()
 
 
 def is_compiled() -> bool:
