@@ -74,7 +74,7 @@ def large_text(settings: Settings, out: Path) -> Iterator[Figure]:
     seconds = {}
     for threads in (1, 2):
         arguments = ("cluster", path, *NOVELS, "--classes", "1000", "--threads", str(threads), "-o", out)
-        seconds[threads] = best(1, lambda arguments=arguments: classgram(*arguments))  # type: ignore[misc]
+        seconds[threads] = best(settings.repeat, lambda arguments=arguments: classgram(*arguments))  # type: ignore[misc]
         yield Figure(AREA, f"novels, 1000 classes, threads: {threads}", seconds[threads], "s")
     yield Figure(AREA, "novels, two threads beside one", seconds[1] / seconds[2], "times")
     memory = peak_memory(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# The cache does not see edits in the files of callees, so tests never use an old one.
+# Tests compile everything anew: what an earlier version compiled is no test of this one.
 _CACHE = os.environ.get("NUMBA_CACHE_DIR") or tempfile.mkdtemp(prefix="classgram-kernels-")
 os.environ["NUMBA_CACHE_DIR"] = _CACHE
 

@@ -131,3 +131,8 @@ def joint_events(
     for gram, count in counts[len(counts)].items():
         events[element(gram[:-1], elements), gram[-1]] += count
     return events
+
+
+def stacked(before: list[tuple[int, int]], after: list[tuple[int, int]], size: int) -> list[tuple[int, int]]:
+    """A word's contexts, then its followers, those numbered from the size of the vocabulary on."""
+    return before + [(word + size, count) for word, count in after]

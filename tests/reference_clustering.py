@@ -178,3 +178,9 @@ def merge_losses(
             other = [a if g == b else g for g in contexts] if tied else contexts
             losses[a, b] = before - sum(criterion_terms(pairs, other, merged, 0))
     return losses
+
+
+def highest_columns(scores: Sequence[float], limit: float, most: int) -> list[int]:
+    """The columns of the highest scores above a limit, the first of equal ones first."""
+    above = [column for column, score in enumerate(scores) if score > limit]
+    return sorted(above, key=lambda column: -scores[column])[:most]

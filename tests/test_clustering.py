@@ -375,7 +375,8 @@ def test_criteria_as_data() -> None:
     table = np.array([[3, 1], [0, 2]])
     assert MaximumLikelihood().value(table) < 0
     assert LeavingOneOut(0.5).value(table) != LeavingOneOut(0.75).value(table)
-    assert default_batch(10_000) == 512
+    assert default_batch(10_000) == 625
+    assert default_batch(100_000) == 2048
     assert default_batch(40) == 2
 
 

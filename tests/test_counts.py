@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classgram import ngrams
+from classgram import ngrams, threads
 from classgram.errors import InputError
 from classgram.events import SparseRows, joint_events, word_events
 from classgram.ngrams import Level, NgramCounts, count_ngrams
 from classgram.options import CountOptions, ReadOptions, TextOptions, VocabularyOptions
+from classgram.scanner import MANY_TYPES
+from classgram.state import element_sizes, stack
 from classgram.text import text_from_strings
 from classgram.vocabulary import EOS, Vocabulary
 from tests import reference
@@ -54,6 +56,17 @@ def test_blocks_of_any_size_give_the_same_levels(text: str, order: int, block: i
     for part in parts[1:]:
         merged = ngrams.merge_levels(merged, part, 1 << 30)
     assert_same_levels(merged, whole.levels)
+
+
+@given(texts, st.integers(1, 4), st.integers(2, 4))
+def test_threads_give_the_same_levels_as_a_counter(text: str, order: int, number: int) -> None:
+    whole = count_ngrams(text_from_strings([text]), CountOptions(order))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threads, "LEAST_SHARE", 1)
+        patch.setattr(ngrams, "ROOM_SHARE", 0)
+        shared = count_ngrams(text_from_strings([text]), CountOptions(order), threads=number)
+    assert shared.vocabulary == whole.vocabulary
+    assert_same_levels(shared.levels, whole.levels)
 
 
 @given(texts, st.one_of(st.none(), st.integers(1, 5)), st.integers(1, 3))
@@ -151,6 +164,16 @@ def test_word_events_are_the_bigrams(text: str) -> None:
     assert events.total == counts.tokens
 
 
+@given(texts)
+def test_stacked_events_equal_their_naive_twin(text: str) -> None:
+    events = word_events(count_ngrams(text_from_strings([text]), CountOptions(2)))
+    stacked = stack(events)
+    for word in range(events.columns):
+        before, after = row_of(events.by_column, word), row_of(events.by_row, word)
+        assert row_of(stacked, word) == reference.stacked(before, after, events.columns)
+        assert element_sizes(stacked)[word] == sum(count for _, count in before + after)
+
+
 @given(texts, st.integers(1, 4))
 def test_saved_counts_read_back_the_same(tmp_path: Path, text: str, order: int) -> None:
     counts = count_ngrams(text_from_strings([text]), CountOptions(order))
@@ -168,6 +191,16 @@ def test_spilled_to_disk_is_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setattr(ngrams, "BYTES_PER_TOKEN", 80)
     small = count_ngrams(path, CountOptions(3, memory="1M"))
     assert_same_levels(small.levels, whole.levels)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_table_of_words_grows_with_the_text(number: int) -> None:
+    words = [f"{n:x}" if n % 3 else f"a-longer-word-{n}" for n in range(3 * MANY_TYPES)]
+    strings = [" ".join(words[n : n + 50]) for n in range(0, len(words), 25)]
+    counts = count_ngrams(text_from_strings(strings), CountOptions(1), threads=number)
+    expected, known = naive("\n".join(strings), 1)[1][1], reference.vocabulary([s.split() for s in strings])
+    assert list(counts.vocabulary.words) == known
+    assert dict(counts.items(1)) == dict(expected)
 
 
 def test_a_given_vocabulary_is_kept() -> None:

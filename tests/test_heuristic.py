@@ -10,7 +10,6 @@ from classgram.clustering import exchange
 from classgram.kernels.heuristic import run_heuristic
 from classgram.kernels.problem import Rule
 from classgram.options import ClusterOptions, RunOptions, SearchOptions
-from classgram.tables import empty_table
 from tests import reference_clustering as naive
 from tests.test_clustering import counts_of, make_case, small_texts, synthetic_text
 
@@ -23,12 +22,11 @@ def test_heuristic_equals_its_naive_twin(lines: list[str], classes: int, t: int,
     options = SearchOptions(heuristic=True, targets=t, neighbours=h, renew=u)
     candidates = make_candidates(case.state, 0, options)
     twin = naive.NaiveHeuristic(case.pairs, case.state.maps[0].tolist(), side.problem.candidates, (t, h, u))
-    scratch = side.scratch()._replace(rows=np.zeros(2 * max(t + 2, h) + 8, np.int64))
+    scratch = side.scratch()._replace(rows=np.zeros((1, 2 * max(t + 2, h) + 8), np.int64))
     rule = Rule(1e-6, 2.0, 0.0, 0, np.zeros(1, np.float32))
     criterion = (case.state.terms, case.state.ready)
-    others = (side.mirror, empty_table(side.problem.table))
     for _ in range(3):
-        moved = run_heuristic(side.problem, others, criterion, scratch, side.movable, candidates, rule)
+        moved = run_heuristic(side.problem, side.mirror, criterion, scratch, side.movable, candidates, rule)
         assert moved == twin.sweep(side.movable.tolist(), 1e-6)
         assert case.state.maps[0].tolist() == twin.classes
 

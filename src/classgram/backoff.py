@@ -27,7 +27,9 @@ def estimate_backoff(
 
     def shares(order: int, level: Level) -> np.ndarray:
         cutoff = cutoffs[min(order - 2, len(cutoffs) - 1)]
-        return np.where(raise_cutoffs(level.starts, level.counts, cutoff), level.counts, 0.0)
+        kept = np.empty(level.counts.size, np.bool_)
+        raise_cutoffs(level.starts, level.counts, cutoff, kept)
+        return np.where(kept, level.counts, 0.0)
 
     return estimate_by_shares(levels, predicted, shares)
 

@@ -141,7 +141,8 @@ class ClassModel(LanguageModel):
     def distribution(self, state: State) -> Floats:
         """The probability of every word of the vocabulary."""
         classes = np.exp(self.rows.log_unigrams.astype(np.float64))
-        fill_classes(self.rows, self._context(as_words(state)), self.order, classes)
+        chain = np.empty(self.order, np.int64)
+        fill_classes(self.rows, self._context(as_words(state)), classes, chain)
         words = classes[self.maps.predicted] * np.exp(self.log_members.astype(np.float64))
         words[BOS] = 0.0
         return words

@@ -1,30 +1,28 @@
 """Compiles the kernel that takes longest, and another, in a process of their own: a first run waits less.
 
 Numba compiles one function at a time in a process. What the other process compiles reaches this one
-through Numba's cache on disk.
+through the disk.
 """
 
 import subprocess
 import sys
 import threading
-from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 
 from classgram.criteria import MaximumLikelihood
 from classgram.engine import available_threads
 from classgram.events import Events, SparseRows
+from classgram.kernels import Kernel, frozen
 from classgram.kernels.class_table import renew_cells
 from classgram.kernels.dense_scores import Corrections, add_differences, correct_tied_scores, count_seen
 from classgram.kernels.exchange import apply_proposals
-from classgram.kernels.problem import Profile, Rule
+from classgram.kernels.problem import Profile, Rule, Scratch
 from classgram.kernels.proposals import propose_classes, renew_total_row
 from classgram.kernels.rivals import Look, remember_look
 from classgram.regrouping import merge_losses
 from classgram.state import Numbering, State, tied_state
-from classgram.tables import empty_table
 
 _other: list[subprocess.Popen[bytes]] = []
 """The process at work, if there is one."""
@@ -43,6 +41,7 @@ def compile_ahead() -> None:
         # Whatever goes wrong there, this process then compiles for itself.
         _other.append(subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing))
         # What both need is compiled here, and the other process comes to it later.
+        compile_smaller_parts(smallest_state())
         compile_applying()
 
 
@@ -55,14 +54,14 @@ def await_kernels() -> None:
 
 
 def is_compiled() -> bool:
-    """Say whether the cache holds the proposals' kernel, or there is no cache or no compiler."""
-    path = getattr(getattr(propose_classes, "stats", None), "cache_path", None)
-    return path is None or any(Path(path).glob("proposals.propose_classes-*.nbi"))
+    """Say whether the disk holds the proposals' kernel, or there is no compiler."""
+    return not isinstance(propose_classes, Kernel) or propose_classes.is_stored
 
 
 def smallest_state() -> State:
     """Give a state of two words: its arrays have the types that all states have."""
-    rows = SparseRows(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.array([1, 1], np.int32))
+    places, columns, counts = np.array([0, 1, 2]), np.array([1, 0], np.int32), np.array([1, 1], np.int32)
+    rows = SparseRows(frozen(places), frozen(columns), frozen(counts))
     return tied_state(
         Events(2, 2, rows, rows), MaximumLikelihood(), np.zeros(2, np.int32), Numbering(1, 0), 1
     )
@@ -73,28 +72,40 @@ def compile_proposing() -> None:
     state, nothing, rule = smallest_state(), np.zeros(0, np.int32), idle_rule()
     side = state.sides[0]
     criterion = (state.terms, state.ready)
-    compile_scoring(state)
+    compile_larger_parts(state)
+    compile_smaller_parts(state)
     propose_classes(side.problem, criterion, side.scratch(), nothing, np.zeros(0, np.int64), rule)
 
 
-def compile_scoring(state: State) -> None:
-    """Compile the larger parts that score candidates."""
-    side, scratch = state.sides[0], state.sides[0].scratch()
-    problem, (keys, amounts, weights) = side.problem, scratch.slots
-    profile = Profile(keys, amounts, weights, 0, 0, 0, 0, 0)
-    scores, table, terms = scratch.scores, problem.table, state.terms
-    target = Corrections(terms.pair_values, scores, scratch.once, scratch.seen, 0.0, True)
-    compile_for(add_differences, table, (terms, state.ready), profile, scratch, scores, 0)
+def compile_larger_parts(state: State) -> None:
+    """Compile the parts of the proposals' kernel that take longest."""
+    problem, scratch = state.sides[0].problem, state.sides[0].scratch()
+    profile = empty_profile(scratch)
+    compile_for(add_differences, problem.table, (state.terms, state.ready), profile, scratch, 0)
+    sizes, candidates = problem.sizes[0], problem.candidates
+    compile_for(renew_total_row, problem.table.single_totals, sizes, 0.0, scratch, candidates)
+
+
+def compile_smaller_parts(state: State) -> None:
+    """Compile other parts of the proposals' kernel."""
+    problem, scratch = state.sides[0].problem, state.sides[0].scratch()
+    table, values, profile = problem.table, state.terms.pair_values, empty_profile(scratch)
+    target = Corrections(values, scratch.scores, scratch.once, scratch.seen, 0.0, True)
     compile_for(count_seen, table.codes, profile, scratch)
     compile_for(correct_tied_scores, table, profile, target)
-    compile_for(renew_total_row, table.single_totals, problem.sizes[0], 0.0, scratch)
     compile_for(remember_look, problem, scratch, 0, 0, Look(0.0, 0.0, 0.0))
+
+
+def empty_profile(scratch: Scratch) -> Profile:
+    """Give the profile of an element that occurs with nothing."""
+    keys, amounts, weights = scratch.slots
+    return Profile(keys, amounts, weights, 0, 0, 0, 0, 0)
 
 
 def compile_for(part: Any, *arguments: Any) -> None:
     """Compile a part of kernels, which cannot be called, for arguments of these types."""
-    if hasattr(part, "compile"):
-        part.compile(tuple(numba.typeof(argument) for argument in arguments))  # type: ignore[no-untyped-call]
+    if isinstance(part, Kernel):
+        part.compile_for(*arguments)
 
 
 def compile_applying() -> None:
@@ -102,8 +113,7 @@ def compile_applying() -> None:
     state, nothing, rule = smallest_state(), np.zeros(0, np.int32), idle_rule()
     side = state.sides[0]
     criterion, slots = (state.terms, state.ready), side.scratch().slots
-    others = (side.mirror, empty_table(side.problem.table))
-    apply_proposals(side.problem, others, criterion, slots, nothing, np.zeros(0, np.int64), rule)
+    apply_proposals(side.problem, side.mirror, criterion, slots, nothing, np.zeros(0, np.int64), rule)
 
 
 def idle_rule() -> Rule:
@@ -115,7 +125,7 @@ def compile_renewing() -> None:
     """Compile the kernel that renews what a table keeps ready."""
     state = smallest_state()
     table = state.sides[0].problem.table
-    renew_cells(table, empty_table(table), (state.terms, state.ready), 0, 0)
+    renew_cells(table, (state.terms, state.ready), 0, 0)
 
 
 if __name__ == "__main__":

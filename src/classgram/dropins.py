@@ -182,7 +182,9 @@ def cluster_text(options: ClustercatOptions) -> None:
     announce_compilation(options.quiet)
     vocabulary = VocabularyOptions(min_count=max(options.min_count, 1))
     text = read_text(options.source, read=READ)
-    counts = count_ngrams(text, CountOptions(2), vocabulary, read=READ, quiet=options.quiet)
+    counts = count_ngrams(
+        text, CountOptions(2), vocabulary, read=READ, quiet=options.quiet, threads=options.threads or 1
+    )
     wanted = options.classes or int(1.2 * len(counts.vocabulary) ** 0.5)
     start = "frequency" if options.class_file is None else str(options.class_file)
     search = SearchOptions(start, sweeps=options.cycles)

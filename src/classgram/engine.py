@@ -1,8 +1,10 @@
 """Engines: who finds the best classes of a round of elements. They never change the result."""
 
 import os
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
+from itertools import pairwise
 from types import TracebackType
 from typing import NamedTuple, Protocol
 
@@ -10,14 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from classgram.errors import InputError
+from classgram.kernels import packed
 from classgram.kernels.class_table import ClassTable, renew_cells
 from classgram.kernels.criterion import Ready, Terms
 from classgram.kernels.exchange import apply_proposals
 from classgram.kernels.problem import Problem, Rule, Scratch
 from classgram.kernels.proposals import propose_classes
 from classgram.kernels.rivals import propose_rivals
+from classgram.kernels.signals import signals_put_off
 from classgram.state import State
-from classgram.tables import change_count, empty_table, forget_changes
+from classgram.tables import change_count, forget_changes
 
 Elements = npt.NDArray[np.int32]
 
@@ -28,6 +32,9 @@ LEAST_SHARE = 32
 LEAST_CELLS = 4096
 """The same for changed cells."""
 
+DEALT = 16
+"""Elements that a thread gets at a time: what is remembered of neighbours lies in one line of the cache."""
+
 
 class Rounds(NamedTuple):
     """How rounds are run."""
@@ -37,8 +44,6 @@ class Rounds(NamedTuple):
     rule: Rule
     rivals: bool
     """Whether only rivals are tried (see Memory), instead of all classes."""
-    narrow: ClassTable | None
-    """A narrowed table, where only the classes that it ranks are tried."""
 
 
 class Engine(Protocol):
@@ -60,7 +65,7 @@ class LocalEngine:
         self.threads = available_threads() if threads is None else threads
         if self.threads < 1:
             raise InputError("--threads must be 1 or more")
-        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
         self._scratch: dict[int, list[Scratch]] = {}
         self._state: State | None = None
 
@@ -86,36 +91,31 @@ class LocalEngine:
         """Propose and apply rounds of elements of a side; give how many elements moved."""
         scratch = self._scratch_for(state, number)
         side = state.sides[number]
-        problem, criterion = side.problem, (state.terms, state.ready)
-        narrow = rounds.narrow or empty_table(problem.table)
+        problem, criterion = packed(side.problem), packed((state.terms, state.ready))
+        table, mirror = packed(problem.table), packed(side.mirror)
+        batch, rule, slots = rounds.batch, packed(rounds.rule), packed(scratch[0].slots)
         # The other side's moves have changed cells of this one's table.
-        self._renew(problem.table, narrow, criterion)
-        looked_at = problem if rounds.narrow is None else problem._replace(table=narrow)
-        batch, rule, slots = rounds.batch, rounds.rule, scratch[0].slots
-        others = (side.mirror, narrow)
-        proposals = np.zeros(max(min(batch, elements.size), 1), np.int64)
+        self.renew(table, criterion)
         moved = 0
         for first in range(0, elements.size, batch):
             chosen = elements[first : first + batch]
-            self._propose(looked_at, criterion, scratch, (chosen, proposals), rounds)
-            moved += apply_proposals(problem, others, criterion, slots, chosen, proposals, rule)
-            self._renew(problem.table, narrow, criterion)
+            proposals = self._propose(problem, criterion, scratch, chosen, rounds._replace(rule=rule))
+            moved += apply_proposals(problem, mirror, criterion, slots, chosen, proposals, rule)
+            self.renew(table, criterion)
         return int(moved)
 
-    def _renew(self, table: ClassTable, narrow: ClassTable, criterion: tuple[Terms, Ready]) -> None:
+    def renew(self, table: ClassTable, criterion: tuple[Terms, Ready]) -> None:
         """Bring up to date what is derived from changed cells, shared among the threads, too."""
         length = change_count(table)
-        if self._pool is None or length < 2 * LEAST_CELLS:
-            if length > 0:
-                renew_cells(table, narrow, criterion, 0, length)
-        else:
-            share = -(-length // self.threads)
-            calls = [
-                self._pool.submit(renew_cells, table, narrow, criterion, first, min(first + share, length))
-                for first in range(0, length, share)
+        shares = min(self.threads, max(length // LEAST_CELLS, 1))
+        ends = [length * number // shares for number in range(shares + 1)]
+        self._run(
+            [
+                partial(renew_cells, table, criterion, first, last)
+                for first, last in pairwise(ends)
+                if last > first
             ]
-            for call in calls:
-                call.result()
+        )
         forget_changes(table)
 
     def _propose(
@@ -123,30 +123,45 @@ class LocalEngine:
         problem: Problem,
         criterion: tuple[Terms, Ready],
         scratch: Sequence[Scratch],
-        chosen: tuple[Elements, npt.NDArray[np.int64]],
+        elements: Elements,
         rounds: Rounds,
-    ) -> None:
+    ) -> npt.NDArray[np.int64]:
         """Find the best classes of a round, shared among the threads where it is worth it."""
-        elements, proposals = chosen
         propose = propose_rivals if rounds.rivals else propose_classes
-        if self._pool is None or elements.size < 2 * LEAST_SHARE:
+        proposals = np.zeros(elements.size, np.int64)
+        shares = min(self.threads, max(elements.size // LEAST_SHARE, 1))
+        if shares == 1:
             propose(problem, criterion, scratch[0], elements, proposals, rounds.rule)
+            return proposals
+        # Elements that come first take longest, so they are dealt out, a few neighbours at a time.
+        owners = np.arange(elements.size) // DEALT % shares
+        dealt = [elements[owners == number] for number in range(shares)]
+        found = [np.zeros(part.size, np.int64) for part in dealt]
+        self._run(
+            [
+                partial(propose, problem, criterion, memory, part, best, rounds.rule)
+                for memory, part, best in zip(scratch, dealt, found, strict=False)
+            ]
+        )
+        for number, best in enumerate(found):
+            proposals[owners == number] = best
+        return proposals
+
+    def _run(self, calls: Sequence[Callable[[], object]]) -> None:
+        """Make calls side by side, the first of them in this thread."""
+        if self._pool is None or len(calls) < 2:
+            for call in calls:
+                call()
             return
-        share = max(-(-elements.size // self.threads), LEAST_SHARE)
-        calls = [
-            self._pool.submit(
-                propose,
-                problem,
-                criterion,
-                scratch[number],
-                elements[first : first + share],
-                proposals[first : first + share],
-                rounds.rule,
-            )
-            for number, first in enumerate(range(0, elements.size, share))
-        ]
-        for call in calls:
-            call.result()
+        # Nothing may go on here while a thread still works on what is shared.
+        with signals_put_off():
+            others = [self._pool.submit(call) for call in calls[1:]]
+            try:
+                calls[0]()
+            finally:
+                wait(others)
+        for other in others:
+            other.result()
 
     def _scratch_for(self, state: State, side: int) -> list[Scratch]:
         """Give working memory for every thread, made once for a state."""
@@ -154,7 +169,7 @@ class LocalEngine:
             self._state = state
             self._scratch.clear()
         if side not in self._scratch:
-            self._scratch[side] = [state.sides[side].scratch() for _ in range(self.threads)]
+            self._scratch[side] = [packed(state.sides[side].scratch()) for _ in range(self.threads)]
         return self._scratch[side]
 
 

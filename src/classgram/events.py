@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from classgram.kernels import counting as kernel
 from classgram.kernels import frozen
 from classgram.kernels.contexts import find_elements
 from classgram.kernels.tries import link_suffixes
-from classgram.ngrams import Level, NgramCounts, gram_words, parents_of
+from classgram.ngrams import Level, NgramCounts, gram_words
 from classgram.sentences import Sentences
 from classgram.vocabulary import BOS
 
@@ -52,40 +52,55 @@ def word_events(counts: NgramCounts) -> Events:
     """The bigrams of a text: contexts are single words, <s> among them."""
     if counts.order < 2:
         raise InputError("classes need counts of order 2 or more; count again with --order 2")
-    level = counts.levels[1]
     size = len(counts.vocabulary)
-    return make_events(parents_of(level).astype(np.int32), level, size, size)
+    by_row = seen_rows(counts.levels[1])
+    return Events(size, size, by_row, transposed(by_row, size))
 
 
-def make_events(rows: Int32s, level: Level, row_count: int, column_count: int) -> Events:
-    """Events from a level whose entries stand in the given rows; equal pairs are added up."""
-    seen = level.counts > 0
-    rows, words, counts = rows[seen], level.words[seen], level.counts[seen]
-    by_word = np.argsort(words, kind="stable")
-    by_row = grouped(rows[by_word], words[by_word], counts[by_word], row_count)
-    of_row = np.repeat(np.arange(row_count, dtype=np.int32), np.diff(by_row.starts))
-    by_column = grouped(by_row.columns, of_row, by_row.counts.astype(np.int64), column_count)
-    return Events(row_count, column_count, narrowed(by_row), narrowed(by_column))
+def seen_rows(level: Level) -> SparseRows:
+    """A level as a sparse matrix, without its n-grams that have no count."""
+    starts, words, counts = level
+    if counts.size and int(counts.min()) == 0:
+        seen = counts > 0
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(seen)])[starts]
+        words, counts = words[seen], counts[seen]
+    return SparseRows(frozen(starts), frozen(words), narrowed(counts))
 
 
-def grouped(rows: Int32s, columns: Int32s, counts: Int64s, row_count: int) -> SparseRows:
-    """Triples that come sorted by column as a sparse matrix by rows."""
-    starts = np.zeros(row_count + 1, np.int64)
-    out_columns = np.empty(rows.size, np.int32)
-    out_counts = np.empty(rows.size, np.int64)
+def narrowed(counts: Int64s) -> npt.NDArray[np.int32] | npt.NDArray[np.int64]:
+    """The same counts, in 32 bits if any sum of them fits."""
+    if int(counts.sum()) < 1 << 31:
+        return frozen(counts.astype(np.int32))
+    return frozen(counts)
+
+
+def merged_rows(matrix: SparseRows, places: Int32s, row_count: int, column_count: int) -> SparseRows:
+    """A matrix whose rows go to the given places; those that go to one are added up."""
+    by_column = transposed(matrix, column_count)
+    rows = places[by_column.columns]
+    columns = np.repeat(np.arange(column_count, dtype=np.int32), np.diff(by_column.starts))
+    starts = row_starts(rows, row_count)
+    out_columns, out_counts = np.empty_like(columns), np.empty_like(cast(Int32s, by_column.counts))
+    places_of_rows = (starts, starts[:-1].copy())
     size = kernel.group_pairs(
-        frozen(rows), frozen(columns), frozen(counts), starts, (out_columns, out_counts)
+        frozen(rows), frozen(columns), by_column.counts, places_of_rows, (out_columns, out_counts)
     )
-    return SparseRows(starts, out_columns[:size].copy(), out_counts[:size].copy())
+    return SparseRows(frozen(starts), frozen(out_columns[:size].copy()), frozen(out_counts[:size].copy()))
 
 
-def narrowed(rows: SparseRows) -> SparseRows:
-    """The same matrix, its counts in 32 bits if any sum of them fits."""
-    fits = int(rows.counts.sum()) < 1 << 31
-    starts, columns = frozen(rows.starts), frozen(rows.columns)
-    if fits:
-        return SparseRows(starts, columns, frozen(rows.counts.astype(np.int32)))
-    return SparseRows(starts, columns, frozen(rows.counts.astype(np.int64)))
+def transposed(matrix: SparseRows, column_count: int) -> SparseRows:
+    """The same matrix by columns."""
+    starts = row_starts(matrix.columns, column_count)
+    rows, counts = np.empty_like(matrix.columns), np.empty_like(cast(Int32s, matrix.counts))
+    kernel.transpose(*matrix, starts[:-1].copy(), (rows, counts))
+    return SparseRows(frozen(starts), frozen(rows), frozen(counts))
+
+
+def row_starts(rows: Int32s, row_count: int) -> Int64s:
+    """Where each row starts among entries sorted by row, and where the last one ends."""
+    starts = np.zeros(row_count + 1, np.int64)
+    kernel.count_words(frozen(rows), starts[1:])
+    return np.cumsum(starts, out=starts)
 
 
 class TrieLevel(NamedTuple):
@@ -246,9 +261,9 @@ def joint_events(
         element = shorter[links]
         own = chosen[length] >= 0
         element[own] = size + chosen[length][own]
-    rows = element[parents_of(levels[order - 1])]
     made = Contexts(size, order - 1, tuples)
-    return made, make_events(rows, levels[order - 1], len(made), size)
+    by_row = merged_rows(seen_rows(levels[order - 1]), element, len(made), size)
+    return made, Events(len(made), size, by_row, transposed(by_row, size))
 
 
 def suffixes(levels: tuple[Level, ...], length: int, links: Int32s) -> Int32s:
@@ -256,8 +271,9 @@ def suffixes(levels: tuple[Level, ...], length: int, links: Int32s) -> Int32s:
     if length == 2:
         return levels[1].words
     level, shorter = levels[length - 1], levels[length - 2]
-    rows = (level.starts, level.words, links, shorter.starts, shorter.words)
-    out = link_suffixes(*(frozen(array) for array in rows))
+    out = np.empty(level.words.size, np.int32)
+    long, short = level.frozen(), shorter.frozen()
+    link_suffixes(long.starts, long.words, frozen(links), short.starts, short.words, out)
     if out.size and out.min() < 0:
         raise InputError("joint contexts need counts without cut-offs; count again without --cutoffs")
     return out

@@ -306,7 +306,9 @@ def suffix_links(level: Level, tables: Tables) -> Int32s:
     if not tables.links:
         return frozen(level.words)
     below = tables.levels[-1]
-    return frozen(link_suffixes(level.starts, level.words, tables.links[-1], below.starts, below.words))
+    out = np.empty(level.words.size, np.int32)
+    link_suffixes(level.starts, level.words, tables.links[-1], below.starts, below.words, out)
+    return frozen(out)
 
 
 def lowered(tables: Tables, order: int, masses: list[Floats]) -> Tables:

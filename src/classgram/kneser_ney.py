@@ -61,7 +61,8 @@ def adjusted_counts(levels: Sequence[Level], links: Sequence[np.ndarray]) -> lis
         first, last = int(level.starts[first]), int(level.starts[last])
         raw.append((first, last))
     for level, suffixes, (first, last) in zip(levels[-2::-1], links[::-1], raw[-2::-1], strict=True):
-        counts = count_continuations(suffixes, len(level.words))
+        counts = np.zeros(len(level.words), np.int64)
+        count_continuations(suffixes, counts)
         counts[first:last] = level.counts[first:last]
         adjusted.insert(0, frozen(counts))
     return adjusted

@@ -3,24 +3,25 @@
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from classgram.errors import InputError
-from classgram.folders import check_range, check_starts, read_folder, write_error, write_folder
+from classgram.folders import check_range, check_starts, read_folder, write_folder
 from classgram.kernels import Number, frozen
 from classgram.kernels import counting as kernel
 from classgram.options import CountOptions, ReadOptions, TextOptions, VocabularyOptions
 from classgram.progress import human, progress
 from classgram.scanner import WordScanner
 from classgram.sentences import Sentences, sentences_from_ids
+from classgram.spool import Spool, temporary_room
 from classgram.text import Strings, Text, read_text, text_from_strings
+from classgram.threads import ALONE, Span, Threads
 from classgram.vocabulary import (
     BOS,
     EOS,
@@ -32,6 +33,19 @@ from classgram.vocabulary import (
 
 BYTES_PER_TOKEN = 40
 """What counting a block needs at its peak, for each of its tokens."""
+
+MOST_TOKENS = (1 << 31) - 1
+"""Tokens of a block at most: within it, n-grams have numbers and counts of 32 bits."""
+
+ROOM_SHARE = 4
+"""Tokens that a thread must get for each number of its own tables, so that these take little memory beside
+what is counted."""
+
+SHORT_WORD = 4
+"""The bytes of a word and what separates it from the next, where words are short."""
+
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
 
 Source = Text | str | Path | Strings
 """A text, the name of a file or a list of such names, or anything that yields texts."""
@@ -157,21 +171,24 @@ def count_ngrams(
     text: TextOptions | None = None,
     read: ReadOptions | None = None,
     quiet: bool = True,
+    *,
+    threads: int = 1,
 ) -> NgramCounts:
     """Count the n-grams of a text.
 
     ``source`` is a Text, a path, a list of paths, or anything else that yields texts: an iterator of
     strings, a column of a data frame, a dataset, Arrow data (``read.field`` names the column of a
     table). For strings in a list see ``text_from_strings``. A given vocabulary fixes the text
-    options; otherwise one is made from the text as its options say.
+    options; otherwise one is made from the text as its options say. Threads share the work; the counts
+    are the same for any number of them.
     """
     options = options or CountOptions()
     check_count_options(options)
     opened = open_source(source, agreed_options(vocabulary, text), read)
     memory = parse_size(options.memory)
-    with Spool(memory // 4) as spool:
-        made, final = fill_spool(spool, opened, vocabulary or VocabularyOptions(), read, quiet)
-        levels = count_spool(spool, final, options.order, len(made), memory)
+    with Spool(memory // 4, expected_ids(opened)) as spool, Threads(threads) as shared:
+        made, final = fill_spool(spool, opened, vocabulary or VocabularyOptions(), read, quiet, shared)
+        levels = count_spool(spool, final, options.order, len(made), memory, shared)
     return NgramCounts(made, apply_cutoffs(levels, options.cutoffs))
 
 
@@ -184,16 +201,16 @@ def read_sentences(
 ) -> tuple[Vocabulary, Sentences]:
     """Read a whole text into memory as sentences of a vocabulary, given or made from the text."""
     opened = open_source(source, agreed_options(vocabulary, text), read)
-    with Spool(1 << 62) as spool:
+    with Spool(1 << 62, expected_ids(opened)) as spool:
         made, final = fill_spool(spool, opened, vocabulary or VocabularyOptions(), read, quiet)
-        return made, sentences_from_ids(spool.renumbered(final), EOS)
+        return made, sentences_from_ids(spool.taken(final)[:-1], EOS)
 
 
 def count_sentences(vocabulary: Vocabulary, sentences: Sentences, options: CountOptions) -> NgramCounts:
     """Count the n-grams of sentences that are in memory."""
     check_count_options(options)
     memory = parse_size(options.memory)
-    with Spool(1 << 62) as spool:
+    with Spool(1 << 62, sentences.ids.size + 1) as spool:
         spool.append(sentences.ids)
         final = np.arange(len(vocabulary), dtype=np.int32)
         levels = count_spool(spool, final, options.order, len(vocabulary), memory)
@@ -255,115 +272,53 @@ def parse_size(size: str) -> int:
     return value
 
 
-@contextmanager
-def temporary_room() -> Iterator[None]:
-    """A block that writes temporary files; if there is no room, their folder is named."""
-    try:
-        yield
-    except OSError as error:
-        raise write_error(Path(tempfile.gettempdir()), error) from None
-
-
-class Spool:
-    """A stream of ids, kept in memory up to a limit and in a temporary file beyond it."""
-
-    def __init__(self, limit: int) -> None:
-        self.size = 0
-        self._limit = limit
-        self._parts: list[npt.NDArray[np.int32]] = []
-        self._held = 0
-        self._file: IO[bytes] | None = None
-
-    def __enter__(self) -> "Spool":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._file:
-            self._file.close()
-
-    def append(self, ids: npt.NDArray[np.int32]) -> None:
-        """Add ids at the end."""
-        self._parts.append(ids)
-        self._held += ids.nbytes
-        self.size += ids.size
-        if self._held > self._limit:
-            self._spill()
-
-    def _spill(self) -> None:
-        with temporary_room():
-            if self._file is None:
-                self._file = cast(IO[bytes], tempfile.TemporaryFile(prefix="classgram-"))
-            for part in self._parts:
-                self._file.write(part.data)
-            self._file.flush()
-        self._parts.clear()
-        self._held = 0
-
-    def renumbered(
-        self, numbers: npt.NDArray[np.int32], first: int = 0, last: int | None = None, room: int = 0
-    ) -> npt.NDArray[np.int32]:
-        """The ids from ``first`` to ``last``, each as its number, and room for so many more.
-
-        They go straight from where they lie to where they are wanted: memory costs time at its first use.
-        """
-        last = self.size if last is None else min(last, self.size)
-        out = np.empty(last - first + room, np.int32)
-        begin = 0
-        for part in self._all_parts():
-            inside = part[max(first - begin, 0) : max(last - begin, 0)]
-            place = max(begin - first, 0)
-            kernel.renumber(frozen(inside), frozen(numbers), out[place : place + inside.size])
-            begin += part.size
-        return out
-
-    def _all_parts(self) -> list[npt.NDArray[np.int32]]:
-        """All ids in order, memory-mapped where they went to a file."""
-        if self._file is None:
-            return self._parts
-        self._spill()
-        return [np.memmap(self._file, np.int32, "r", shape=(self.size,))]
-
-
 def fill_spool(
     spool: Spool,
     text: Text,
     vocabulary: Vocabulary | VocabularyOptions,
     read: ReadOptions | None,
     quiet: bool,
+    threads: Threads = ALONE,
 ) -> tuple[Vocabulary, npt.NDArray[np.int32]]:
     """Read a text into a spool; return its vocabulary, and the final id of every spooled one."""
     if isinstance(vocabulary, Vocabulary):
-        scan_into(spool, text, vocabulary.scanner(read), quiet)
+        scan_into(spool, text, vocabulary.scanner(read), quiet, threads)
         return vocabulary, np.arange(len(vocabulary), dtype=np.int32)
     # What is wrong with the options is said before the text is read, which may take long.
     check_vocabulary_options(vocabulary)
     listed = None if vocabulary.words is None else read_word_list(vocabulary.words, text.options)
     scanner = WordScanner(skip_symbols=read.skip_symbols if read else False)
-    scan_into(spool, text, scanner, quiet)
+    scan_into(spool, text, scanner, quiet, threads)
     return choose_vocabulary(scanner, vocabulary, listed, text.options)
 
 
-def scan_into(spool: Spool, text: Text, scanner: WordScanner, quiet: bool) -> None:
-    """Read a text to its end, ids into the spool."""
+def expected_ids(text: Text) -> int:
+    """About as many ids as a text will hardly have more of, or 0 where nothing is known of it."""
+    return (text.size or 0) // SHORT_WORD
+
+
+def scan_into(spool: Spool, text: Text, scanner: WordScanner, quiet: bool, threads: Threads) -> None:
+    """Read a text to its end, ids into the spool; a chunk is scanned while the next one is read."""
     with progress("reading", text.size, "bytes", quiet) as report:
-        for chunk in text.chunks():
-            spool.append(scanner.feed(chunk))
+        for ids in threads.map_behind(scanner.feed, text.chunks()):
+            spool.append(ids)
             report(text.consumed[0], f"{human(spool.size)} words")
     if spool.size == 0:
         raise InputError(f"{text.name}: the text is empty: it holds no words; name another")
 
 
 def count_spool(
-    spool: Spool, final: npt.NDArray[np.int32], order: int, size: int, memory: int
+    spool: Spool, final: Int32s, order: int, size: int, memory: int, threads: Threads = ALONE
 ) -> tuple[Level, ...]:
-    """Count spooled ids block by block and merge the blocks' levels."""
-    block = max(memory // BYTES_PER_TOKEN, 1 << 16)
+    """Count spooled ids, which are taken, block by block and merge the blocks' levels."""
+    block = min(max(memory // BYTES_PER_TOKEN, 1 << 16), MOST_TOKENS)
+    if spool.size <= block:
+        return count_block(spool.taken(final, threads), 0, order, size, threads)
     runs: list[tuple[int, tuple[Level, ...]]] = []
     for start in range(0, spool.size, block):
         carry = min(start, order - 1)
-        # One more place, for the virtual <s>.
-        ids = spool.renumbered(final, start - carry, start + block, 1)
-        runs.append((1, count_block(ids, carry, order, size)))
+        ids = spool.renumbered(final, (start - carry, start + block), threads)
+        runs.append((1, count_block(ids, carry, order, size, threads)))
         # Equal weights merge at once, as in a binary counter: every n-gram is copied few times.
         while len(runs) > 1 and runs[-1][0] == runs[-2][0]:
             runs[-2:] = [merge_runs(runs[-2], runs[-1], memory)]
@@ -372,7 +327,16 @@ def count_spool(
     return runs[0][1]
 
 
-def count_block(ids: npt.NDArray[np.int32], carry: int, order: int, size: int) -> tuple[Level, ...]:
+class Share(NamedTuple):
+    """A span of positions, and how often each word stands there."""
+
+    span: Span
+    words: Int64s
+
+
+def count_block(
+    ids: Int32s, carry: int, order: int, size: int, threads: Threads = ALONE
+) -> tuple[Level, ...]:
     """The levels of a block of ids; its first ``carry`` ids are context from the block before.
 
     The last of ``ids`` is overwritten: it stands for the <s> before all sentences. The n-grams of an
@@ -382,28 +346,122 @@ def count_block(ids: npt.NDArray[np.int32], carry: int, order: int, size: int) -
     total = ids.size - 1
     ids[total] = BOS
     ids = frozen(ids)
-    words = np.zeros(size, np.int64)
-    kernel.count_words(ids[carry:total], words)
-    levels = [first_level(words)]
-    sorted_grams = np.empty(ids.size, np.int32)
+
+    def share_of(span: Span) -> Share:
+        words = np.zeros(size, np.int64)
+        kernel.count_words(ids[span[0] : span[1]], words)
+        return Share(span, words)
+
+    shares = threads.map(share_of, threads.shares(carry, total, ROOM_SHARE * size))
+    levels = [first_level(sum_words(shares))]
+    # Behind a full carry the text goes on: there, a position's n-gram must lie in the block.
+    behind = carry == order - 1
     grams = ids
-    for current in range(2, order + 1):
-        # Behind a full carry the text goes on: there, a position's n-gram must lie in the block.
-        first = current - 1 if carry == order - 1 else 0
-        first, last = min(carry, first), total + (current < order)
-        starts = np.zeros(size + 1, np.int64)
-        kernel.bucket_parents(ids, frozen(grams), EOS, (first, last), starts, sorted_grams)
-        rows = np.zeros(levels[-1].words.size + 1, np.int64)
-        kernel.count_rows(frozen(starts), frozen(sorted_grams), rows)
-        level = Level(rows, np.empty(rows[-1], np.int32), np.empty(rows[-1], np.int64))
-        kernel.fill_level(frozen(starts), sorted_grams, level)
-        # Of the highest order only those n-grams are asked for that end outside of what is counted.
-        asked = (first, last if current < order else carry)
-        grams = np.empty(ids.size, np.int32)
-        kernel.grams_in_text(ids, asked, frozen(starts), frozen(sorted_grams), grams)
-        np.subtract.at(level.counts, grams[[*range(first, carry), *range(total, last)]], 1)
+    for current in range(2, order):
+        # What ends outside of the block, before it or at the virtual <s>, is a prefix only.
+        first = min(carry, current - 1) if behind else 0
+        outside = [*range(first, carry), total]
+        wider = widened(shares, ids, outside)
+        starts, parents = sorted_parents(ids, grams, wider, threads)
+        level = counted_level(starts, parents, np.empty_like(parents), levels[-1].words.size, threads)
+        grams = grams_at(ids, wider, (starts, parents), level, threads)
+        np.subtract.at(level.counts, grams[outside], 1)
         levels.append(level)
+    if order > 1:
+        starts, parents = sorted_parents(ids, grams, shares, threads)
+        levels.append(counted_level(starts, parents, parents, levels[-1].words.size, threads))
     return tuple(levels)
+
+
+def sum_words(shares: list[Share]) -> Int64s:
+    """How often each word stands in all shares."""
+    words: Int64s = np.sum([share.words for share in shares], axis=0)
+    return words
+
+
+def widened(shares: list[Share], ids: Int32s, outside: list[int]) -> list[Share]:
+    """Shares with the positions around them: the last one behind them, any others before."""
+    *before, behind = outside
+    wider = [Share(share.span, share.words.copy()) for share in shares]
+    np.add.at(wider[0].words, ids[before], 1)
+    wider[-1].words[ids[behind]] += 1
+    wider[0] = Share((wider[0].span[0] - len(before), wider[0].span[1]), wider[0].words)
+    wider[-1] = Share((wider[-1].span[0], behind + 1), wider[-1].words)
+    return wider
+
+
+def places(shares: list[Share], starts: Int64s) -> list[tuple[Span, Int64s]]:
+    """For each share, where its first of each word goes among all that are sorted by word."""
+    filled = np.cumsum([starts[:-1], *(share.words for share in shares[:-1])], axis=0)
+    return [(share.span, fill) for share, fill in zip(shares, filled, strict=True)]
+
+
+def sorted_parents(
+    ids: Int32s, grams: Int32s, shares: list[Share], threads: Threads
+) -> tuple[Int64s, Int32s]:
+    """The n-grams just before the positions of all shares, sorted by the word there; each word's start."""
+    starts = np.append(np.zeros(1, np.int64), np.cumsum(sum_words(shares)))
+    parents = np.empty(starts[-1], np.int32)
+    grams = frozen(grams)
+
+    def sort(place: tuple[Span, Int64s]) -> None:
+        span, fill = place
+        kernel.bucket_parents(ids, grams, EOS, span, fill, parents)
+
+    threads.map(sort, places(shares, starts))
+    return starts, parents
+
+
+def counted_level(
+    starts: Int64s, parents: Int32s, different: Int32s, parent_count: int, threads: Threads
+) -> Level:
+    """The level of n-grams whose parents are sorted by word.
+
+    ``different`` is written over; it may be ``parents`` itself, where these are not needed any more.
+    """
+    starts = frozen(starts)
+    # Memory that is not used in the end is never touched, and takes no room.
+    tallied = np.empty(starts.size - 1, np.int32), different, np.empty(parents.size, np.int32)
+    ranges = word_ranges(starts, threads, ROOM_SHARE * parent_count)
+
+    def tally(words: Span) -> Int64s:
+        kernel.tally_parents(starts, parents, words, np.zeros(parent_count, np.int32), tallied)
+        first = starts[words[0]]
+        last = first + tallied[0][words[0] : words[1]].sum(dtype=np.int64)
+        rows = np.zeros(parent_count, np.int64)
+        kernel.count_words(frozen(different[first:last]), rows)
+        return rows
+
+    rows = np.append(np.zeros(1, np.int64), np.cumsum(np.sum(threads.map(tally, ranges), axis=0)))
+    level = Level(rows, np.empty(rows[-1], np.int32), np.empty(rows[-1], np.int64))
+    fill = rows[:-1].copy()
+    for first, last in ranges:
+        kernel.fill_level((first, last, int(starts[first])), tallied, fill, (level.words, level.counts))
+    return level
+
+
+def word_ranges(starts: Int64s, threads: Threads, least: int) -> list[Span]:
+    """Ranges of words with about as many positions each, one for each thread at most."""
+    ends = [last for _, last in threads.shares(0, int(starts[-1]), least)]
+    cuts = [0, *np.searchsorted(starts, ends[:-1]).tolist(), starts.size - 1]
+    return list(pairwise(cuts))
+
+
+def grams_at(
+    ids: Int32s, shares: list[Share], by_word: tuple[Int64s, Int32s], level: Level, threads: Threads
+) -> Int32s:
+    """The n-gram at every position of the shares, from their parents, which are written over."""
+    starts, parents = by_word
+    kernel.parents_to_grams(frozen(starts), level.starts[:-1].copy(), frozen(level.words), parents)
+    found = frozen(parents)
+    grams = np.empty(ids.size, np.int32)
+
+    def write(place: tuple[Span, Int64s]) -> None:
+        span, fill = place
+        kernel.grams_in_text(ids, span, fill, found, grams)
+
+    threads.map(write, places(shares, starts))
+    return grams
 
 
 Run = tuple[int, tuple[Level, ...]]

@@ -11,6 +11,9 @@ from classgram.text import Chunk
 SYMBOLS = ("<unk>", "<s>", "</s>")
 """The words with fixed ids 0, 1 and 2."""
 
+MANY_TYPES, LETTERS = 1 << 14, 1 << 17
+"""Words, and bytes of words, that a table has room for at first: those of a text of a few megabytes."""
+
 
 class WordScanner:
     """Turns chunks into ids; words get ids in the order of their first appearance.
@@ -29,7 +32,9 @@ class WordScanner:
     ) -> None:
         self._state = np.zeros(kernel.STATE_SIZE, np.int64)
         self._out = np.empty(0, np.int32)
-        self._table = empty_table(max(words.count(b"\n"), 1024), max(2 * len(words), 1 << 14))
+        self._table = empty_table(
+            max(words.count(b"\n"), MANY_TYPES if grow else 0), 2 * len(words) + LETTERS
+        )
         self._rules = kernel.Rules(kernel.ALLOW, 1, 0)
         self.feed(Chunk(words, "vocabulary", 1))
         self._table.counts[:] = 0

@@ -3,20 +3,21 @@
 A search ends when a whole sweep moves nothing, so that a converged result is a local optimum, certified.
 In between it spends its time where something may move: on the classes that came near to being an
 element's best (its rivals), tried again whenever they or its own class have changed; on the elements that
-have any rivals; and later on the classes that have changed, tried for all elements.
+have any rivals; and later on the elements that are unsure: those that hardly lose by leaving their class,
+or whose class has changed.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 SETTLED = 0.0005
-"""Sweeps over rivals go on while they move more than this share of the elements that have some."""
+"""Sweeps over rivals go on while they move more than this share of all elements."""
 
 FIRST_WHOLE = 2
-"""Whole sweeps before it is worth while to keep to the classes that were touched."""
+"""Whole sweeps before it is worth while to keep to the elements that are unsure."""
 
-ADDING = ("restless", "rivals", "touched")
-"""Sweeps that may take less time than computing F anew: the gains are added to it."""
+ADDING = ("whole", "restless", "rivals", "unsure")
+"""Sweeps whose gains are added to F: to compute it anew may take longer than they do."""
 
 
 @dataclass(frozen=True)
@@ -28,24 +29,24 @@ class Sweep:
     F: float
     seconds: float
     kind: str
-    """whole, restless (only elements with rivals), rivals (no other classes are tried), touched (only
-    classes that have changed are tried), regrouping, annealing or heuristic."""
+    """whole, restless (only elements with rivals), rivals (no other classes are tried), unsure (only
+    elements that are), regrouping, annealing or heuristic."""
 
 
-def next_kind(sweeps: Sequence[Sweep], looked_at: int, few_touched: Callable[[], bool]) -> str:
+def next_kind(sweeps: Sequence[Sweep], movable: int, few_touched: Callable[[], bool]) -> str:
     """Give the kind of the sweep after one that moved something, or was not a whole one.
 
-    ``looked_at`` elements were looked at by the last sweep; ``few_touched`` says whether few classes have
-    been touched since all elements were looked at.
+    There are so many ``movable`` elements; ``few_touched`` says whether few classes have been touched since
+    all elements were looked at.
     """
     last = sweeps[-1]
     if last.kind == "regrouping" or (last.kind == "whole" and len(sweeps) == 1):
         return "restless"
     if last.kind == "whole":
         return "rivals"
-    if last.kind in ("restless", "touched"):
+    if last.kind in ("restless", "unsure"):
         return "rivals" if last.moved > 0 else "whole"
-    if last.moved > SETTLED * looked_at:
+    if last.moved > SETTLED * movable:
         return "rivals"
     whole = sum(sweep.kind == "whole" for sweep in sweeps)
-    return "whole" if whole < FIRST_WHOLE or not few_touched() else "touched"
+    return "whole" if whole < FIRST_WHOLE or not few_touched() else "unsure"

@@ -5,6 +5,7 @@ What each sweep looks at is chosen here; which kind of sweep comes next is anoth
 
 import time
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,14 @@ import numpy.typing as npt
 from classgram.checkpoint import Checkpoints, restore_memory, state_arrays
 from classgram.criteria import LeavingOneOut, estimated_discount
 from classgram.engine import Engine, Rounds
-from classgram.kernels.class_table import ClassTable, is_sparse
 from classgram.kernels.heuristic import Candidates, run_heuristic
 from classgram.kernels.problem import NOISE_VALUES, ONCE, Rule, Scratch
+from classgram.kernels.rivals import mark_hopeful, mark_unsure
 from classgram.options import SearchOptions
 from classgram.progress import Report, silent
 from classgram.regrouping import propose, swapped
 from classgram.schedule import ADDING, Sweep, next_kind
-from classgram.state import State
-from classgram.tables import empty_table, narrowed
+from classgram.state import ClassMap, State
 from classgram.task import Task, state_from_maps
 
 SMALLEST_GAIN = 1e-9
@@ -30,9 +30,9 @@ SMALLEST_GAIN = 1e-9
 REGROUPING_GAIN = 2e-5
 """Regrouping must gain more than this share of |F|: the sweeps after it cost more than it does."""
 
-LARGEST_BATCH = 512
+LARGEST_BATCH = 2048
 SWEEP_ROUNDS = 16
-"""Rounds hold one sixteenth of the elements, up to the largest batch: larger ones gain nothing."""
+"""Rounds hold one sixteenth of the elements, up to the largest batch: threads wait after each."""
 
 MARGIN = 2.0
 """A class by whose choice F would fall by less than this, times the root of an element's size, is a
@@ -42,13 +42,13 @@ FEW_PLACES = 1_000_000
 """Below this product of elements and classes whole sweeps are quick, and other kernels not needed."""
 
 FEW_TOUCHED = 0.5
-"""The largest share of touched classes for which a sweep keeps to them."""
+"""The largest share of touched classes for which a sweep keeps to the elements that are unsure."""
 
 CLOSE = 8.0
-"""Elements whose slack is below this try all classes in such a sweep: a change elsewhere may tip them."""
+"""Elements whose slack is below this are unsure of their class where they occur with one that changed."""
 
 ANNEALING_SWEEPS = {"low": 0, "normal": 12, "high": 60}
-SHORTEST_PAUSE = 0.5
+SHORTEST_PAUSE = 2.0
 """Seconds between checkpoints at least: many sweeps take less time than writing them down."""
 
 CHUNK_SECONDS = 0.25
@@ -57,11 +57,10 @@ CHUNK_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class Part:
-    """Elements of a side that a sweep looks at, and the classes that it tries, None for all."""
+    """Elements of a side that a sweep looks at."""
 
     side: int
     elements: npt.NDArray[np.int32]
-    classes: npt.NDArray[np.int32] | None = None
 
 
 class StopSearch(Exception):  # noqa: N818 - it reports no error
@@ -145,21 +144,33 @@ class Search:
             return "whole" if self._better_discount() else None
         if not self.fast:
             return "whole"
-        looked_at = sum(part.elements.size for part in self.parts)
-        return next_kind(self.sweeps, looked_at, self._few_touched)
+        movable = sum(side.movable.size for side in self.state.sides)
+        return next_kind(self.sweeps, movable, self._few_touched)
 
-    def _touched(self, number: int) -> npt.NDArray[np.int32]:
-        """Give the classes of a side that elements left or joined since all were last looked at."""
-        now, then = self.state.sides[number].problem.classes, self.known[number]
-        moved = now != then
-        touched: npt.NDArray[np.int32] = np.union1d(now[moved], then[moved])
-        return touched
+    def _unsure(self, number: int) -> npt.NDArray[np.bool_]:
+        """Say which of the movable elements of a side are unsure of their class."""
+        side = self.state.sides[number]
+        marks = self._touched(number)
+        # Tied classes stand opposite themselves; contexts that never move stand opposite as they were.
+        if side.problem.tied > 0:
+            rows = np.tile(marks[: side.problem.tied], 2)
+        elif len(self.state.sides) > 1:
+            rows = self._touched(1 - number)
+        else:
+            rows = np.zeros(side.rows, np.uint8)
+        unsure = np.zeros(side.movable.size, np.uint8)
+        mark_unsure(side.problem, (marks, rows), side.movable, CLOSE, unsure)
+        return unsure > 0
+
+    def _touched(self, number: int) -> npt.NDArray[np.uint8]:
+        """Mark the classes of a side that elements left or joined since all were last looked at."""
+        side = self.state.sides[number]
+        return touched_classes(self.known[number], side.problem.classes, side.width)
 
     def _few_touched(self) -> bool:
-        """Say whether few classes were touched; sparse tables cannot be narrowed to them."""
+        """Say whether few classes were touched."""
         return all(
-            not is_sparse(side.problem.table)
-            and self._touched(number).size <= FEW_TOUCHED * side.problem.candidates
+            self._touched(number).sum() <= FEW_TOUCHED * side.problem.candidates
             for number, side in enumerate(self.state.sides)
         )
 
@@ -195,10 +206,9 @@ class Search:
         for old, new in zip(self.state.sides, state.sides, strict=True):
             classes = new.problem.classes
             same = old.problem.classes == classes
-            touched = np.union1d(classes[~same], old.problem.classes[~same])
-            kept = ~np.isin(classes, touched)
+            kept = touched_classes(old.problem.classes, classes, new.width)[classes] == 0
             memory, before = new.problem.memory, old.problem.memory
-            for name in ("rivals", "slacks", "values"):
+            for name in ("rivals", "slacks"):
                 getattr(memory, name)[kept] = getattr(before, name)[kept]
             # Any class will do as a rival: restless elements try them all.
             memory.rivals[~kept, 0] = 0
@@ -229,8 +239,8 @@ class Search:
         self._keep_best(value)
         for side in self.state.sides:
             side.problem.memory.gained[0] = 0.0
-        self.parts = [part for number in range(len(self.state.sides)) for part in self._chosen(number, kind)]
-        if kind in ("whole", "touched"):
+        self.parts = [Part(number, self._chosen(number, kind)) for number in range(len(self.state.sides))]
+        if kind in ("whole", "unsure"):
             self.known = [np.array(side.problem.classes) for side in self.state.sides]
         self.cursor = {
             "open": True,
@@ -243,31 +253,29 @@ class Search:
             "seconds": 0.0,
         }
 
-    def _chosen(self, number: int, kind: str) -> list[Part]:
+    def _chosen(self, number: int, kind: str) -> npt.NDArray[np.int32]:
         """Give what a sweep looks at on one side, in order."""
         side = self.state.sides[number]
-        if kind in ("restless", "rivals"):
-            rivals = side.problem.memory.rivals[side.movable, 0]
-            return [Part(number, side.movable[rivals >= 0])]
-        if kind != "touched":
-            return [Part(number, side.movable)]
-        classes = self._touched(number)
-        problem = side.problem
-        unsure = np.isin(problem.classes, classes) | (problem.memory.slacks < CLOSE)
-        unsure = unsure[side.movable]
-        parts = [Part(number, side.movable[unsure])]
-        return parts if classes.size == 0 else [*parts, Part(number, side.movable[~unsure], classes)]
+        if kind == "rivals":
+            marks = np.zeros(side.movable.size, np.uint8)
+            mark_hopeful(side.problem, side.movable, marks)
+            chosen = marks > 0
+        elif kind == "restless":
+            chosen = side.problem.memory.rivals[side.movable, 0] >= 0
+        elif kind == "unsure":
+            chosen = self._unsure(number)
+        else:
+            return side.movable
+        elements: npt.NDArray[np.int32] = side.movable[chosen]
+        return elements
 
     def _finish_sweep(self) -> None:
         """Go through the rest of the open sweep, and record it."""
         cursor = self.cursor
         while cursor["part"] < len(self.parts):
             part = self.parts[cursor["part"]]
-            narrow = None
-            if part.classes is not None:
-                narrow = narrowed(self.state.sides[part.side].problem.table, part.classes)
             while cursor["position"] < part.elements.size:
-                self._step(part, narrow)
+                self._step(part)
                 self._look_up()
             cursor["part"] += 1
             cursor["position"] = 0
@@ -286,35 +294,35 @@ class Search:
         if annealing_sweeps(self.options) and (self.best is None or value > self.best[0]):
             self.best = (value, tuple(np.array(classes) for classes in self.state.maps))
 
-    def _step(self, part: Part, narrow: ClassTable | None) -> None:
+    def _step(self, part: Part) -> None:
         """Work on some rounds of the open sweep."""
         cursor = self.cursor
         started = time.perf_counter()
         rounds = max(int(self._rate * CHUNK_SECONDS) // self.batch, 1)
         first = cursor["position"]
         elements = part.elements[first : first + rounds * self.batch]
-        cursor["moved"] += self._work(part.side, elements, narrow)
+        cursor["moved"] += self._work(part.side, elements)
         # Advanced at once after the work, so that Ctrl-C finds state and cursor in step.
         cursor["position"] = first + elements.size
         seconds = time.perf_counter() - started
         cursor["seconds"] += seconds
         self._rate = elements.size / max(seconds, 1e-6)
 
-    def _work(self, number: int, elements: npt.NDArray[np.int32], narrow: ClassTable | None) -> int:
+    def _work(self, number: int, elements: npt.NDArray[np.int32]) -> int:
         """Find better classes for some elements of a side; give how many moved."""
         if not self.candidates:
-            rounds = Rounds(self.batch, self._rule(number), self.cursor["kind"] == "rivals", narrow)
+            rounds = Rounds(self.batch, self._rule(number), self.cursor["kind"] == "rivals")
             return self.engine.sweep(self.state, number, elements, rounds)
         side = self.state.sides[number]
         if number not in self._scratch:
             # Lists of ranked counts share the room for rows, two numbers an entry.
             scratch = side.scratch()
             room = 2 * max(self.options.targets + 2, self.options.neighbours) + 8
-            self._scratch[number] = scratch._replace(rows=np.zeros(room, np.int64))
+            self._scratch[number] = scratch._replace(rows=np.zeros((1, room), np.int64))
         return int(
             run_heuristic(
                 side.problem,
-                (side.mirror, empty_table(side.problem.table)),
+                side.mirror,
                 (self.state.terms, self.state.ready),
                 self._scratch[number],
                 elements,
@@ -332,7 +340,7 @@ class Search:
             temperature = self.options.temperature * (last - number) / last
             threshold = 0.0
         # A seed for every sweep and side; the kernel mixes in the element.
-        seed = (self.options.seed * 1009 + number) * 2 + side
+        seed = ((self.options.seed * 1009 + number) * 2 + side) % (1 << 63)
         return Rule(threshold, MARGIN, temperature, seed, self.noise)
 
     def _look_up(self) -> None:
@@ -356,10 +364,13 @@ class Search:
 
     def _bits(self, value: float) -> float:
         """Give the bits that the class model needs for a word of the text itself."""
+        return -(value + self._shared) / self.task.events.total / float(np.log(2))
+
+    @cached_property
+    def _shared(self) -> float:
+        """What F leaves out, because no partition changes it: how words share their classes' counts."""
         sizes = self.task.sizes[-1][self.task.sizes[-1] > 0].astype(np.float64)
-        # F leaves out what no partition changes: how words share their classes' counts.
-        words = float((sizes * np.log(sizes)).sum())
-        return -(value + words) / self.task.events.total / float(np.log(2))
+        return float((sizes * np.log(sizes)).sum())
 
     def _save_checkpoint(self) -> None:
         """Leave everything that is needed to go on from here."""
@@ -369,8 +380,6 @@ class Search:
         arrays = state_arrays(self.state)
         for number, part in enumerate(self.parts):
             arrays[f"elements-{number}"] = part.elements
-            if part.classes is not None:
-                arrays[f"classes-{number}"] = part.classes
         arrays |= {f"known-{number}": classes for number, classes in enumerate(self.known)}
         for number, candidates in enumerate(self.candidates):
             arrays[f"lists-{number}"] = candidates.lists
@@ -394,8 +403,7 @@ class Search:
             candidates.moves[:] = arrays[f"list-moves-{number}"]
         self.sweeps = [Sweep(*row) for row in cursor.pop("sweeps")]
         self.parts = [
-            Part(side, arrays[f"elements-{number}"], arrays.get(f"classes-{number}"))
-            for number, side in enumerate(cursor.pop("sides"))
+            Part(side, arrays[f"elements-{number}"]) for number, side in enumerate(cursor.pop("sides"))
         ]
         if "known-0" in arrays:
             self.known = [arrays[f"known-{number}"] for number in range(len(self.state.sides))]
@@ -404,6 +412,15 @@ class Search:
             maps = tuple(arrays[f"best-{i}"] for i in range(len(self.state.maps)))
             self.best = (value, maps)
         self.cursor = cursor
+
+
+def touched_classes(then: ClassMap, now: ClassMap, width: int) -> npt.NDArray[np.uint8]:
+    """Mark the classes that elements have left or joined."""
+    marks = np.zeros(width, np.uint8)
+    moved = now != then
+    marks[then[moved]] = 1
+    marks[now[moved]] = 1
+    return marks
 
 
 def gumbel_noise(seed: int, width: int) -> npt.NDArray[np.float32]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classgram.kernels.estimation import count_of_counts
+from classgram.kernels.estimation import count_counts
 
 FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)
 """For counts 1, 2 and 3 or more, where the text is too small or too regular to estimate them."""
@@ -22,9 +22,16 @@ class Discounts(NamedTuple):
     note: str | None = None
 
 
+def count_of_counts(counts: np.ndarray, highest: int) -> np.ndarray:
+    """Return n_1 to n_highest, the numbers of n-grams with these counts, at their index."""
+    totals = np.zeros(highest + 1, np.int64)
+    count_counts(counts, totals)
+    return totals.astype(np.float64)
+
+
 def modified_kneser_ney_discounts(counts: np.ndarray) -> Discounts:
     """Estimate three discounts from the numbers of n-grams seen once to four times (Chen and Goodman)."""
-    n = count_of_counts(counts, 4).astype(float)
+    n = count_of_counts(counts, 4)
     fallback = np.array([0.0, *FALLBACK_DISCOUNTS])
     if not n[1:].all():
         missing = next(count for count in range(1, 5) if not n[count])
@@ -45,7 +52,7 @@ def good_turing_factors(counts: np.ndarray) -> Discounts:
     gives all factors of the order.
     """
     limit = GOOD_TURING_LIMIT
-    n = count_of_counts(counts, limit + 1).astype(float)
+    n = count_of_counts(counts, limit + 1)
     factors = np.ones(limit + 2)
     if n[1:].all():
         common = (limit + 1) * n[limit + 1] / n[1]

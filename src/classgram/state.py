@@ -16,9 +16,12 @@ from classgram.errors import InputError
 from classgram.events import Events, SparseRows
 from classgram.kernels import class_table as kernel
 from classgram.kernels import frozen
-from classgram.kernels.class_table import ClassTable, is_sparse
-from classgram.kernels.criterion import Ready, Terms, global_term
+from classgram.kernels.class_table import CHANGED, ClassTable, is_sparse
+from classgram.kernels.counting import stack_rows
+from classgram.kernels.criterion import LEVELS, Ready, Terms, global_term
+from classgram.kernels.dense_scores import FEW
 from classgram.kernels.problem import KINDS, ONCE, ROUND, SEEN, Cells, Memory, Problem, Scratch, Slots
+from classgram.kernels.ranking import BLOCK
 from classgram.tables import (
     CELL_BYTES,
     class_pairs,
@@ -72,16 +75,21 @@ class Side:
         """Give working memory for one thread."""
         rows, width = self.rows, self.width
         sparse = is_sparse(self.problem.table)
+        scores = np.zeros(width, np.float32)
         amounts = self.problem.events.amounts.dtype
         return Scratch(
             slots=Slots(np.zeros(rows, np.int32), np.zeros(rows, amounts), np.zeros(rows, amounts)),
-            rows=np.zeros(rows + 8, np.int64),
-            pair_rows=np.zeros(rows + 8, np.int64),
-            heavy_rows=np.zeros(2 * rows + 4, np.int64),
-            weights=np.zeros(2 * rows + 4, np.float32),
+            rows=np.zeros((LEVELS, rows + 8), np.int64),
+            shares=np.zeros((LEVELS, rows + 8), np.uint16),
+            lengths=np.zeros(LEVELS, np.int64),
+            heavy_rows=np.zeros(LEVELS * FEW, np.int64),
+            weights=np.zeros(LEVELS * FEW, np.float32),
             sums_of_ones=np.zeros(width, np.uint16),
             sums_of_pairs=np.zeros(width, np.uint16),
-            scores=np.zeros(width, np.float32),
+            scores=scores,
+            score_blocks=scores.reshape(-1, BLOCK),
+            tops=np.zeros(width // BLOCK, np.float32),
+            row_values=np.zeros(CHANGED, np.float32),
             sums=np.zeros(width if sparse else 0),
             packed=np.zeros(width, np.int16),
             once=np.zeros(width, np.int32),
@@ -147,8 +155,10 @@ def kernel_events(rows: SparseRows, classes: ClassMap) -> kernel.Events:
 
 def element_sizes(rows: SparseRows) -> Counts:
     """Give the count of every element."""
-    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows.counts, dtype=np.int64)])
-    sizes: Counts = ends[rows.starts[1:]] - ends[rows.starts[:-1]]
+    sizes = np.zeros(rows.starts.size - 1, np.int64)
+    seen = np.flatnonzero(np.diff(rows.starts))
+    # Rows without entries end where the next one starts, so those between two others are passed over.
+    sizes[seen] = np.add.reduceat(rows.counts, rows.starts[seen], dtype=np.int64)
     return sizes
 
 
@@ -170,7 +180,6 @@ def empty_memory(elements: int, classes: int) -> Memory:
     return Memory(
         np.full((elements, RIVALS), -1, np.int32),
         np.zeros(elements, np.float32),
-        np.zeros(elements),
         np.zeros(elements, np.int32),
         np.zeros(classes, np.int32),
         np.zeros(1),
@@ -191,7 +200,7 @@ def tied_state(
     kernel.fill_cells(stacked, own, cells)
     sizes = np.stack([element_sizes(events.by_column), element_sizes(events.by_row)], axis=1)
     totals = np.stack([class_totals(own, sizes[:, side], width) for side in (0, 1)])
-    table = dense_table(cells, totals, numbering.candidates, terms, ready)
+    table = dense_table(cells, totals, terms, ready)
     words_by_contexts = cells[: numbering.total]
     problem = Problem(
         stacked,
@@ -212,19 +221,10 @@ def tied_state(
 def stack(events: Events) -> SparseRows:
     """Give each word's contexts and then its followers, those numbered from V on, as one row."""
     before, after = events.by_column, events.by_row
-    size = events.columns
     starts = before.starts + after.starts
-    columns = np.empty(starts[-1], np.int32)
-    counts = np.empty(starts[-1], before.counts.dtype)
-    for rows, shift, skipped in ((before, 0, after), (after, size, before)):
-        lengths = np.diff(rows.starts)
-        # A word's contexts stand behind the followers of all earlier words, and its followers
-        # behind the contexts of all words up to itself.
-        offset = skipped.starts[:-1] if shift == 0 else skipped.starts[1:]
-        places = np.arange(rows.columns.size) + np.repeat(offset, lengths)
-        columns[places] = rows.columns + shift
-        counts[places] = rows.counts
-    return SparseRows(starts, columns, counts)
+    stacked = np.empty(starts[-1], np.int32), np.empty(starts[-1], before.counts.dtype)
+    stack_rows(before, after, events.columns, stacked)
+    return SparseRows(starts, *stacked)
 
 
 def running_numbers(
@@ -258,19 +258,19 @@ def separate_tables(
         amounts = cast(npt.NDArray[np.int32], events.by_row.counts)
         pairs = class_pairs(events, contexts, words)
         cells_of_words = sparse_cells(pairs, amounts, (rows, padded(columns)))
-        table = sparse_table(cells_of_words, word_totals, numberings[1].candidates)
+        table = sparse_table(cells_of_words, word_totals)
         if not moving:
             return table, empty_table(table)
         turned = sparse_cells((pairs[1], pairs[0]), amounts, (columns, padded(rows)))
-        return table, sparse_table(turned, context_totals, numberings[0].candidates)
+        return table, sparse_table(turned, context_totals)
     cells = np.zeros((rows, padded(columns)), events.by_row.counts.dtype)
     kernel.fill_cells(kernel_events(events.by_column, contexts), words, cells)
-    table = dense_table(cells, word_totals, numberings[1].candidates, *criterion)
+    table = dense_table(cells, word_totals, *criterion)
     if not moving:
         return table, empty_table(table)
     mirror = np.zeros((columns, padded(rows)), cells.dtype)
     mirror[:, :rows] = cells[:, :columns].T
-    return table, dense_table(mirror, context_totals, numberings[0].candidates, *criterion)
+    return table, dense_table(mirror, context_totals, *criterion)
 
 
 def separate_state(

@@ -10,13 +10,12 @@ import numpy.typing as npt
 
 from classgram.events import Events
 from classgram.kernels import class_table as kernel
+from classgram.kernels import packed
 from classgram.kernels.class_table import ClassTable
 from classgram.kernels.criterion import LEVELS, Ready, Terms
 from classgram.kernels.problem import Cells, IntArray
+from classgram.kernels.ranking import BLOCK
 from classgram.kernels.sparse_cells import SparseCells, half_size
-
-LANES = 16
-"""Rows are padded to a multiple of this many candidates."""
 
 CELL_BYTES = 8 + LEVELS
 """What a cell of a dense table takes at most: its count, a code, and ready differences."""
@@ -35,7 +34,7 @@ Counts = npt.NDArray[np.int64]
 
 def padded(width: int) -> int:
     """Give a row's width in whole vectors."""
-    return -(-width // LANES) * LANES
+    return -(-width // BLOCK) * BLOCK
 
 
 def prefers_sparse(pairs: int, rows: int, columns: int, orientations: int) -> bool:
@@ -48,10 +47,10 @@ def prefers_sparse(pairs: int, rows: int, columns: int, orientations: int) -> bo
     return size > LARGE_BYTES or (size > SMALL_BYTES and pairs < FEW_PAIRS * cells)
 
 
-def dense_table(cells: IntArray, totals: Counts, candidates: int, terms: Terms, ready: Ready) -> ClassTable:
-    """Give a table with its ready differences; the first ``candidates`` classes may be joined."""
+def dense_table(cells: IntArray, totals: Counts, terms: Terms, ready: Ready) -> ClassTable:
+    """Give a table with its ready differences."""
     rows, width = cells.shape
-    table = ClassTable(
+    made = ClassTable(
         cells,
         np.empty(cells.shape, np.uint8),
         np.zeros(width, cells.dtype),
@@ -61,8 +60,8 @@ def dense_table(cells: IntArray, totals: Counts, candidates: int, terms: Terms, 
         first_zero(2 * cells.size + 1),
         totals,
         totals.astype(np.float32),
-        *all_places(candidates, width),
     )
+    table = packed(made)
     kernel.fill_differences(table, (terms, ready))
     return table
 
@@ -72,29 +71,6 @@ def first_zero(size: int) -> IntArray:
     result = np.empty(size, np.int32)
     result[0] = 0
     return result
-
-
-def all_places(candidates: int, width: int) -> tuple[IntArray, IntArray]:
-    """Give the classes by place and the places by class where all candidates stand in order."""
-    places = np.arange(width, dtype=np.int32)
-    places[candidates:] = -1
-    return np.arange(candidates, dtype=np.int32), places
-
-
-def narrowed(table: ClassTable, classes: IntArray) -> ClassTable:
-    """Give a dense table that ranks only these classes, in rising order; the counts are shared."""
-    width = padded(classes.size)
-    places = np.full(table.places.size, -1, np.int32)
-    places[classes] = np.arange(classes.size)
-    narrow = table._replace(
-        differences=np.zeros((table.differences.shape[0], width), np.uint8),
-        codes=np.zeros((table.codes.shape[0], width if table.codes.size else 0), np.int16),
-        single_totals=np.zeros((table.single_totals.shape[0], width), np.float32),
-        ranked=classes.astype(np.int32),
-        places=places,
-    )
-    kernel.take_columns(table, narrow)
-    return narrow
 
 
 def change_count(table: ClassTable) -> int:
@@ -108,7 +84,7 @@ def forget_changes(table: ClassTable) -> None:
         table.changed[0] = 0
 
 
-def sparse_table(cells: SparseCells, totals: Counts, candidates: int) -> ClassTable:
+def sparse_table(cells: SparseCells, totals: Counts) -> ClassTable:
     """Give a table with nothing kept ready."""
     return ClassTable(
         cells,
@@ -119,7 +95,6 @@ def sparse_table(cells: SparseCells, totals: Counts, candidates: int) -> ClassTa
         np.zeros(0, np.int32),
         totals,
         totals.astype(np.float32),
-        *all_places(candidates, totals.shape[1]),
     )
 
 
@@ -129,7 +104,7 @@ def empty_table(like: ClassTable) -> ClassTable:
     if isinstance(like.cells, SparseCells):
         none = np.zeros(0, np.int64)
         cells = sparse_cells((none, none), none.astype(like.cells.counts.dtype), (0, 0))
-        return sparse_table(cells, nothing, 0)
+        return sparse_table(cells, nothing)
     return ClassTable(
         np.zeros((0, 0), like.cells.dtype),
         np.zeros((0, 0), np.uint8),
@@ -139,7 +114,6 @@ def empty_table(like: ClassTable) -> ClassTable:
         np.zeros(0, np.int32),
         nothing,
         np.zeros((0, 0), np.float32),
-        *all_places(0, 0),
     )
 
 

@@ -21,8 +21,8 @@ from classgram.tabular import Tabular, iterate_strings
 if TYPE_CHECKING:
     from classgram.kernels.marks import MarkTable
 
-CHUNK = 4 << 20
-"""Bytes read at a time: what is in memory of any file is a few of these."""
+CHUNK = 1 << 19
+"""Bytes read at a time: what is in memory of any file is a few of these, which stay in the cache."""
 
 SPACES = b" \t\n\r\x0b\x0c"
 """The bytes that separate words, those of ``bytes.split()``."""

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from classgram.errors import InputError
 from classgram.folders import Folder, check_finite, check_range
-from classgram.kernels import frozen
-from classgram.kernels.batches import fill_index, score_blocks
+from classgram.kernels import frozen, packed
+from classgram.kernels.batches import BLOCK, fill_index, score_blocks
 from classgram.kernels.estimation import mark_needed
 from classgram.kernels.tries import TrieArrays, fill_distribution, link_suffixes, step
 from classgram.ngrams import Level, first_level
@@ -65,10 +65,11 @@ class BackoffTrie:
         log_probabilities = np.empty(len(sentences.ids), dtype=np.float64)
         nodes = np.empty(len(sentences.ids), dtype=np.int32)
         ids, offsets = frozen(sentences.ids), frozen(sentences.offsets)
-        start = (self.first_context(bos), self.order)
         self._scored[0] += len(ids)
         index = self._index if self._scored[0] * INDEX_PAYS >= sum(self.sizes) else NO_INDEX
-        score_blocks(self.arrays, index, (ids, offsets), start, log_probabilities, nodes)
+        room = np.empty((self.order + 2, BLOCK + 1), np.int64)
+        first, out = self.first_context(bos), (log_probabilities, nodes)
+        score_blocks(self.arrays, index, (ids, offsets), first, out, room)
         return log_probabilities, nodes
 
     @cached_property
@@ -113,7 +114,7 @@ class BackoffTrie:
     def distribution(self, context: int) -> np.ndarray:
         """Return the probability of every word in a context."""
         probabilities = np.exp(self.arrays.log_probabilities[: self.sizes[0]].astype(np.float64))
-        fill_distribution(self.arrays, context, probabilities)
+        fill_distribution(self.arrays, context, probabilities, np.empty(self.order, np.int64))
         probabilities[BOS] = 0.0
         return probabilities
 
@@ -168,7 +169,7 @@ class BackoffTrie:
             *(folder.array(prefix + name, dtypes.get(name, np.int32)) for name in TrieArrays._fields)
         )
         check_arrays(folder, arrays, sizes)
-        return cls(arrays, tuple(sizes))
+        return cls(packed(arrays), tuple(sizes))
 
 
 def check_arrays(folder: Folder, arrays: TrieArrays, sizes: Sequence[int]) -> None:
@@ -220,7 +221,8 @@ def link_levels(levels: Sequence[Level]) -> list[np.ndarray]:
     """Return each level's suffixes, from order 2 up: the entries of the level below."""
     links = [frozen(levels[1].words)] if len(levels) > 1 else []
     for level, below in zip(levels[2:], levels[1:], strict=False):
-        suffixes = link_suffixes(level.starts, level.words, links[-1], below.starts, below.words)
+        suffixes = np.empty(level.words.size, np.int32)
+        link_suffixes(level.starts, level.words, links[-1], below.starts, below.words, suffixes)
         if (suffixes < 0).any():
             raise InputError(
                 "the counts lack shorter n-grams that longer ones end in; "
@@ -260,7 +262,7 @@ def assemble(
         log_probabilities=joined([logarithm(array) for array in probabilities], np.float32),
         log_backoffs=joined([logarithm(array) for array in backoffs], np.float32),
     )
-    return BackoffTrie(arrays, tuple(sizes))
+    return BackoffTrie(packed(arrays), tuple(sizes))
 
 
 def joined(parts: Sequence[np.ndarray], dtype: type) -> np.ndarray:

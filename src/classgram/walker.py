@@ -17,6 +17,7 @@ from classgram.kernels import frozen
 from classgram.kernels.class_rows import score_classes
 from classgram.kernels.walking import (
     NO_WORD,
+    RowRoom,
     add_class_ngram_rows,
     add_class_rows,
     add_word_rows,
@@ -39,6 +40,11 @@ class Wanted(NamedTuple):
 
     starts: Int64s
     words: Int32s
+
+
+def row_room(symbols: int, depth: int) -> RowRoom:
+    """Give room for the row of a context of up to so many words."""
+    return RowRoom(np.empty(symbols), np.empty(depth, np.int64), np.empty(depth))
 
 
 class Walker(ABC):
@@ -83,7 +89,8 @@ class TrieWalker(Walker):
 
     def add(self, states: States, wanted: Wanted, weights: Floats, out: Floats) -> None:
         """Add weighted probabilities."""
-        add_word_rows(self.trie.arrays, frozen(states[:, 0]), self.values, wanted, frozen(weights), out)
+        sums, room = (frozen(weights), out), row_room(self.words, self.trie.order)
+        add_word_rows(self.trie.arrays, frozen(states[:, 0]), self.values, wanted, sums, room)
 
 
 class InterleavedWalker(TrieWalker):
@@ -116,7 +123,8 @@ class ClassNgramWalker(TrieWalker):
     def add(self, states: States, wanted: Wanted, weights: Floats, out: Floats) -> None:
         """Add weighted probabilities."""
         arrays, nodes = self.trie.arrays, frozen(states[:, 0])
-        add_class_ngram_rows(arrays, nodes, self.values, self.members, wanted, frozen(weights), out)
+        sums, room = (frozen(weights), out), row_room(self.words, self.trie.order)
+        add_class_ngram_rows(arrays, nodes, self.values, self.members, wanted, sums, room)
 
 
 class ClassWalker(Walker):
@@ -155,8 +163,8 @@ class ClassWalker(Walker):
     def add(self, states: States, wanted: Wanted, weights: Floats, out: Floats) -> None:
         """Add weighted probabilities."""
         contexts = frozen(self.contexts(states))
-        depth = self.model.order
-        add_class_rows(self.model.rows, contexts, depth, self.members, wanted, frozen(weights), out)
+        room = row_room(self.model.rows.log_unigrams.size, self.model.order)
+        add_class_rows(self.model.rows, contexts, self.members, wanted, (frozen(weights), out), room)
 
 
 class AdaptedWalker(Walker):

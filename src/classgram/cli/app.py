@@ -87,6 +87,13 @@ def announce_compilation(quiet: bool) -> None:
     """Say so when kernels are compiled, once: it happens on the first run and takes seconds."""
     if quiet:
         return
+    from classgram.kernels import before_compiling
+
+    before_compiling(listen_to_compiler)
+
+
+def listen_to_compiler() -> None:
+    """Have Numba tell when it compiles."""
     from numba.core import event
 
     class Notice(event.Listener):

@@ -64,6 +64,7 @@ def cluster(
     spare_matrix_threads()
     from classgram.clustering import exchange
     from classgram.compiling import compile_ahead
+    from classgram.engine import available_threads
     from classgram.progress import progress
 
     announce_compilation(show.quiet)
@@ -75,7 +76,9 @@ def cluster(
                 raise InputError(f"{texts[0]}: holds counts, whose vocabulary and text options are fixed")
             counts = load_counts(texts[0])
         else:
-            counts = count_texts(texts, clustering.order, memory, (vocabulary, text, read), show.quiet)
+            counting = CountOptions(order=max(clustering.order, 2), memory=memory)
+            threads = available_threads() if running.threads is None else running.threads
+            counts = count_texts(texts, counting, (vocabulary, text, read), show.quiet, threads)
         checkpoint = None if output is None else output.with_name(output.name + ".checkpoint")
         with progress("clustering", None, "words", show.quiet) as report:
             result = exchange(counts, clustering, search, running, checkpoint, report)
@@ -117,17 +120,16 @@ def load_counts(path: str) -> "NgramCounts":
 
 def count_texts(
     texts: tuple[str, ...],
-    order: int,
-    memory: str,
+    counting: CountOptions,
     made: tuple[VocabularyOptions, TextOptions, ReadOptions],
     quiet: bool,
+    threads: int,
 ) -> "NgramCounts":
     """Count a text as the options say."""
     from classgram.ngrams import count_ngrams
 
     vocabulary, text, read = made
-    counting = CountOptions(order=max(order, 2), memory=memory)
-    return count_ngrams(texts or ("-",), counting, vocabulary, text, read, quiet)
+    return count_ngrams(texts or ("-",), counting, vocabulary, text, read, quiet, threads=threads)
 
 
 def save_result(

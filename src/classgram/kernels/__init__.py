@@ -3,62 +3,56 @@
 Every kernel has a naive twin in ``tests/reference.py`` that it must equal.
 """
 
+import os
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-try:
-    from classgram.kernels.caching import cache_on_disk
-except ImportError:
-    # A Numba whose inner parts have other names: its own way will do.
-    def cache_on_disk(compiled: Any) -> None:
-        """Let a compiled function be written to disk, where some folder is writable."""
-        with suppress(RuntimeError):
-            compiled.enable_caching()
+from classgram.kernels.arguments import with_numbers
+from classgram.kernels.calling import Kernel, before_compiling
 
+__all__ = ["LEAN", "Kernel", "before_compiling", "frozen", "inlined", "kernel_part", "lean_kernel", "packed"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 Number = TypeVar("Number", bound=np.generic)
 
+LEAN: Any = {"_nrt": False, "error_model": "numpy", "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
+"""What Numba is told of kernels: they allocate nothing, and it need not make a way in from Python.
 
-def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function with Numba, without the GIL, and cache it on disk where that is possible."""
-    return _compiled(function)
+Without reference counts for every array that is passed on, they run and compile twice as fast; without
+checks of divisors, divisions become vector loops.
+"""
+
+COMPILES = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
+"""Whether kernels are compiled; or else they are plain Python."""
 
 
 def lean_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a kernel that allocates nothing.
-
-    Without reference counts for every array that is passed on, it runs and compiles twice as fast;
-    without checks of divisors, divisions become vector loops.
-    """
-    return _compiled(function, _nrt=False, error_model="numpy", no_cfunc_wrapper=True)
+    """Compile a kernel, which allocates nothing."""
+    return _compiled(function, LEAN)
 
 
 def kernel_part(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a part of lean kernels that only they call: it gets no way in from Python."""
-    options = {"_nrt": False, "error_model": "numpy", "no_cfunc_wrapper": True}
-    return _compiled(function, no_cpython_wrapper=True, **options)
+    """Compile a part of kernels that only they call."""
+    return _compiled(function, LEAN)
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a part of one lean kernel into it, instead of on its own and then once more."""
-    options: dict[str, Any] = {"inline": "always", "_nrt": False, "error_model": "numpy"}
-    part: Callable[P, R] = numba.njit(nogil=True, **options)(function)
-    return part
+    """Compile a part of one kernel into it, instead of on its own and then once more."""
+    return _compiled(function, {**LEAN, "inline": "always"})
 
 
-def _compiled(function: Callable[P, R], **options: Any) -> Callable[P, R]:
-    compiled: Callable[P, R] = numba.njit(nogil=True, **options)(function)
-    # With NUMBA_DISABLE_JIT a function stays what it is.
-    if compiled is not function:
-        cache_on_disk(compiled)
-    return compiled
+def _compiled(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]:
+    return cast(Callable[P, R], Kernel(function, options)) if COMPILES else function
+
+
+def packed(values: T) -> T:
+    """Give an equal (named) tuple that costs less to pass to kernels, for one that is passed many times."""
+    return with_numbers(values) if COMPILES else values
 
 
 def frozen(array: npt.NDArray[Number]) -> npt.NDArray[Number]:

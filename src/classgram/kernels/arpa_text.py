@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from classgram.kernels import kernel
+from classgram.kernels import lean_kernel
 
 TAB, NEWLINE, SPACE, MINUS, POINT, ZERO = 9, 10, 32, 45, 46, 48
 DIGITS = 7
@@ -11,7 +11,7 @@ LINE_NUMBERS = 48
 """More bytes than the numbers and separators of a line need."""
 
 
-@kernel
+@lean_kernel
 def write_number(value: float, out: np.ndarray, at: int) -> int:
     """Write a number with up to seven decimals, without trailing zeros, and return its end."""
     scaled = np.int64(np.rint(abs(value) * 10.0**DIGITS))
@@ -41,7 +41,7 @@ def write_number(value: float, out: np.ndarray, at: int) -> int:
     return at + places
 
 
-@kernel
+@lean_kernel
 def write_lines(
     paths: np.ndarray,
     numbers: tuple[np.ndarray, np.ndarray],

@@ -7,7 +7,7 @@ the processor fetches many at a time.
 
 import numpy as np
 
-from classgram.kernels import kernel
+from classgram.kernels import lean_kernel
 from classgram.kernels.tries import TrieArrays, find
 
 BLOCK = 1024
@@ -15,7 +15,7 @@ EMPTY = 0
 LOW_HALF = 0xFFFFFFFF
 
 
-@kernel
+@lean_kernel
 def hash_of(context: int, word: int) -> np.uint64:
     """The hash of an n-gram, given its context's node and its last word."""
     key = np.uint64(context + 1) << np.uint64(32) | np.uint64(word)
@@ -23,7 +23,7 @@ def hash_of(context: int, word: int) -> np.uint64:
     return product ^ (product >> np.uint64(32))
 
 
-@kernel
+@lean_kernel
 def fill_index(trie: TrieArrays, slots: np.ndarray) -> None:
     """Put every n-gram of order 2 and up into its slot: half the hash, and the node."""
     mask = np.int64(slots.size - 1)
@@ -36,11 +36,15 @@ def fill_index(trie: TrieArrays, slots: np.ndarray) -> None:
             slots[at] = (np.int64(key >> np.uint64(32)) << 32) | node
 
 
-@kernel
-def search(trie: TrieArrays, contexts: np.ndarray, words: np.ndarray, found: np.ndarray) -> None:
-    """Write the node of each context's child with the word beside it, -1 where there is none."""
-    starts = np.empty(words.size, dtype=np.int64)
-    ends = np.empty(words.size, dtype=np.int64)
+@lean_kernel
+def search(
+    trie: TrieArrays, contexts: np.ndarray, words: np.ndarray, found: np.ndarray, room: np.ndarray
+) -> None:
+    """Write the node of each context's child with the word beside it, -1 where there is none.
+
+    ``room`` is two rows of as many numbers.
+    """
+    starts, ends = room[0], room[1]
     for index in range(words.size):
         context = max(contexts[index], 0)
         starts[index] = trie.starts[context]
@@ -51,20 +55,24 @@ def search(trie: TrieArrays, contexts: np.ndarray, words: np.ndarray, found: np.
             found[index] = find(trie.words, starts[index], ends[index], words[index])
 
 
-@kernel
+@lean_kernel
 def look_up(
-    trie: TrieArrays, slots: np.ndarray, contexts: np.ndarray, words: np.ndarray, found: np.ndarray
+    trie: TrieArrays,
+    slots: np.ndarray,
+    contexts: np.ndarray,
+    words: np.ndarray,
+    found: np.ndarray,
+    room: np.ndarray,
 ) -> None:
     """Do the same through the hash index."""
     mask = np.int64(slots.size - 1)
-    keys = np.empty(words.size, dtype=np.uint64)
-    entries = np.empty(words.size, dtype=np.int64)
+    keys, entries = room[0], room[1]
     for index in range(words.size):
-        keys[index] = hash_of(contexts[index], words[index])
-        entries[index] = slots[np.int64(keys[index]) & mask]
+        keys[index] = np.int64(hash_of(contexts[index], words[index]))
+        entries[index] = slots[keys[index] & mask]
     for index in range(words.size):
-        at = np.int64(keys[index]) & mask
-        half = np.int64(keys[index] >> np.uint64(32))
+        at = keys[index] & mask
+        half = (keys[index] >> 32) & LOW_HALF
         entry = entries[index]
         found[index] = -1
         while entry != EMPTY:
@@ -83,7 +91,7 @@ def look_up(
             entry = slots[at]
 
 
-@kernel
+@lean_kernel
 def settle(
     trie: TrieArrays, contexts: np.ndarray, found: np.ndarray, scores: np.ndarray, nodes: np.ndarray
 ) -> None:
@@ -96,33 +104,36 @@ def settle(
             scores[index] += trie.log_backoffs[contexts[index]]
 
 
-@kernel
+@lean_kernel
 def score_blocks(
     trie: TrieArrays,
     slots: np.ndarray,
     sentences: tuple[np.ndarray, np.ndarray],
-    start: tuple[int, int],
-    log_probabilities: np.ndarray,
-    nodes: np.ndarray,
+    first: int,
+    out: tuple[np.ndarray, np.ndarray],
+    room: np.ndarray,
 ) -> None:
     """Write each event's log-probability and the n-gram that gave it, block by block.
 
-    ``slots`` is the hash index, or empty; ``sentences`` is (ids, offsets); ``start`` is (the context
-    at a sentence's start, the order).
+    ``slots`` is the hash index, or empty; ``sentences`` is (ids, offsets); ``first`` is the context at a
+    sentence's start; ``out`` is (log-probabilities, nodes); ``room`` is a row of BLOCK + 1 numbers for
+    each order, and two more.
     """
     ids, offsets = sentences
-    first, order = start
+    log_probabilities, nodes = out
+    order = room.shape[0] - 2
     # contexts[k - 1][j] is the node of the k words before event j of the block, -1 for none.
-    contexts = np.full((order, BLOCK + 1), -1, dtype=np.int64)
+    contexts, more_room = room[:order], room[order:]
+    contexts[:] = -1
     opening = 0
     for begin in range(0, ids.size, BLOCK):
         size = min(BLOCK, ids.size - begin)
         end = begin + size
         words = ids[begin:end]
-        contexts[0, 1 : size + 1] = words
         first_opening = opening
-        nodes[begin:end] = words
         for index in range(size):
+            contexts[0, index + 1] = words[index]
+            nodes[begin + index] = words[index]
             log_probabilities[begin + index] = trie.log_probabilities[words[index]]
         for depth in range(1, order):
             opening = first_opening
@@ -131,8 +142,9 @@ def score_blocks(
                 opening += 1
             before, found = contexts[depth - 1, :size], contexts[depth, 1 : size + 1]
             if slots.size:
-                look_up(trie, slots, before, words, found)
+                look_up(trie, slots, before, words, found, more_room)
             else:
-                search(trie, before, words, found)
+                search(trie, before, words, found, more_room)
             settle(trie, before, found, log_probabilities[begin:end], nodes[begin:end])
-        contexts[:, 0] = contexts[:, size]
+        for depth in range(order):
+            contexts[depth, 0] = contexts[depth, size]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from classgram.kernels import kernel
+from classgram.kernels import lean_kernel
 from classgram.kernels.tries import find
 
 
@@ -34,7 +34,7 @@ class ContextTree(NamedTuple):
     classes: np.ndarray  # int32[nodes]
 
 
-@kernel
+@lean_kernel
 def find_contexts(
     ids: np.ndarray, places: np.ndarray, maps: np.ndarray, tree: ContextTree, out: np.ndarray
 ) -> None:
@@ -54,7 +54,7 @@ def find_contexts(
         out[index] = node
 
 
-@kernel
+@lean_kernel
 def score_classes(
     rows: ClassRows, contexts: np.ndarray, classes: np.ndarray, out: np.ndarray, used: np.ndarray
 ) -> None:
@@ -76,10 +76,9 @@ def score_classes(
         used[event] = context
 
 
-@kernel
-def fill_classes(rows: ClassRows, context: int, depth: int, probabilities: np.ndarray) -> None:
-    """Turn the distribution without context into that of a context; chains are at most ``depth``."""
-    chain = np.empty(depth, dtype=np.int64)
+@lean_kernel
+def fill_classes(rows: ClassRows, context: int, probabilities: np.ndarray, chain: np.ndarray) -> None:
+    """Turn the distribution without context into that of a context; ``chain`` has room for its parents."""
     length = 0
     while context >= 0:
         chain[length] = context
@@ -87,6 +86,8 @@ def fill_classes(rows: ClassRows, context: int, depth: int, probabilities: np.nd
         context = rows.parents[context]
     for index in range(length - 1, -1, -1):
         node = chain[index]
-        probabilities *= np.exp(np.float64(rows.log_backoffs[node]))
+        weight = np.exp(np.float64(rows.log_backoffs[node]))
+        for label in range(probabilities.size):
+            probabilities[label] *= weight
         for entry in range(rows.starts[node], rows.starts[node + 1]):
             probabilities[rows.classes[entry]] = np.exp(np.float64(rows.log_probabilities[entry]))

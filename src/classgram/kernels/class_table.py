@@ -14,10 +14,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numba.extending import overload
 from numpy.typing import NDArray
 
-from classgram.kernels import kernel_part, lean_kernel
+from classgram.kernels import LEAN, before_compiling, kernel_part, lean_kernel
 from classgram.kernels.criterion import LEVELS, NODES, Ready, Terms, difference, logarithmic
 from classgram.kernels.sparse_cells import SparseCells, add_to_sparse_cell, read_sparse_row, sparse_cell
 
@@ -26,6 +25,9 @@ CHANGED = 254
 
 CUT = 255
 """Stands in 8 bits for all counts from CHANGED on."""
+
+FETCHED = 32
+"""Cells that are read at a time before they are written."""
 
 R = TypeVar("R")
 IntArray = NDArray[np.int32]
@@ -43,20 +45,16 @@ class ClassTable(NamedTuple):
     diagonal: IntArray
     """N(c, c) of tied classes: the diagonal lies far apart in the cells."""
     differences: NDArray[np.uint8]
-    """Ready differences, indexed [g LEVELS + node, place]; one more row of zeros ends the table."""
+    """Ready differences, indexed [g LEVELS + node, c]; one more row of zeros ends the table."""
     codes: NDArray[np.int16]
-    """What a pair tells leaving-one-out's counters (see seen_code), indexed [g, place]; one more row of
+    """What a pair tells leaving-one-out's counters (see seen_code), indexed [g, c]; one more row of
     zeros ends the table. Empty under maximum likelihood."""
     changed: IntArray
     """Cells whose ready differences are out of date: how many, and then (g, c) of each."""
     totals: NDArray[np.int64]
     """N(c), indexed [side, c]: one side, or two for tied classes (as predicted, as context)."""
     single_totals: NDArray[np.float32]
-    """The same in single precision, which a vector loop can take, indexed [side, place]."""
-    ranked: IntArray
-    """The class at each place of the rows of differences: all that may be joined, or some of them."""
-    places: IntArray
-    """The place of each class; -1 where it has none."""
+    """The same in single precision, which a vector loop can take."""
 
 
 class Pairs(NamedTuple):
@@ -84,16 +82,20 @@ def by_form(dense: Callable[..., R], sparse: Callable[..., R]) -> Callable[..., 
     def chosen(*arguments: Any) -> R:
         return (sparse if is_sparse(arguments[0]) else dense)(*arguments)
 
-    options: Any = {"_nrt": False, "error_model": "numpy"}
+    before_compiling(lambda: teach_choice(chosen, dense, sparse))
+    return chosen
+
+
+def teach_choice(chosen: Callable[..., R], dense: Callable[..., R], sparse: Callable[..., R]) -> None:
+    """Tell Numba what stands for a function that is chosen by form."""
+    from numba.extending import overload
 
     # The parts name their arguments, so the signatures are not compared.
-    @overload(chosen, strict=False, jit_options=options)
+    @overload(chosen, strict=False, jit_options=LEAN)
     def choose(*arguments: Any) -> Callable[..., R]:
         part = sparse if is_sparse_type(arguments[0]) else dense
         plain: Callable[..., R] = part.py_func  # type: ignore[attr-defined]
         return plain
-
-    return chosen
 
 
 def is_sparse(form: Any) -> bool:
@@ -196,18 +198,40 @@ def renew_cell(table: ClassTable, criterion: tuple[Terms, Ready], row: int, colu
         table.codes[row, column] = seen_code(count)
 
 
-@lean_kernel
-def renew_cells(
-    table: ClassTable, narrow: ClassTable, criterion: tuple[Terms, Ready], first: int, last: int
-) -> None:
-    """Bring what is derived from some of the changed cells up to date, in a narrowed table, too."""
+@kernel_part
+def fetch_cells(table: ClassTable, first: int, last: int) -> int:
+    """Read what is derived from some of the changed cells; give its sum, so that nobody leaves this out."""
+    total = np.int64(0)
+    for i in range(first, last):
+        row, column = table.changed[2 * i + 1], table.changed[2 * i + 2]
+        total += np.int64(table.short[row, column])
+        for level in range(LEVELS):
+            total += np.int64(table.differences[row * LEVELS + level, column])
+    return int(total)
+
+
+@kernel_part
+def write_cells(table: ClassTable, criterion: tuple[Terms, Ready], first: int, last: int) -> None:
+    """Bring what is derived from some of the changed cells up to date."""
     for i in range(first, last):
         row, column = table.changed[2 * i + 1], table.changed[2 * i + 2]
         count = table.cells[row, column]
         table.short[row, column] = count if count < CHANGED else CUT
         renew_cell(table, criterion, row, column, count)
-        if narrow.ranked.size > 0 and narrow.places[column] >= 0:
-            renew_cell(narrow, criterion, row, narrow.places[column], count)
+
+
+@lean_kernel
+def renew_cells(table: ClassTable, criterion: tuple[Terms, Ready], first: int, last: int) -> int:
+    """Bring what is derived from some of the changed cells up to date; the result means nothing.
+
+    Reads wait for memory side by side, writes one after the other: so what is written is read first.
+    """
+    total = 0
+    for begin in range(first, last, FETCHED):
+        end = min(begin + FETCHED, last)
+        total += fetch_cells(table, begin, end)
+        write_cells(table, criterion, begin, end)
+    return total
 
 
 @kernel_part
@@ -250,21 +274,6 @@ def fill_differences(table: ClassTable, criterion: tuple[Terms, Ready]) -> None:
         codes[cells.shape[0]] = 0
     for column in range(min(table.diagonal.size, cells.shape[0])):
         table.diagonal[column] = cells[column, column]
-
-
-@lean_kernel
-def take_columns(table: ClassTable, narrow: ClassTable) -> None:
-    """Copy what is kept ready of the classes that a narrowed table ranks."""
-    ranked = narrow.ranked
-    for row in range(table.differences.shape[0]):
-        for place in range(ranked.size):
-            narrow.differences[row, place] = table.differences[row, ranked[place]]
-    for row in range(table.codes.shape[0]):
-        for place in range(ranked.size):
-            narrow.codes[row, place] = table.codes[row, ranked[place]]
-    for side in range(table.single_totals.shape[0]):
-        for place in range(ranked.size):
-            narrow.single_totals[side, place] = table.single_totals[side, ranked[place]]
 
 
 @lean_kernel

@@ -3,13 +3,13 @@
 import numpy as np
 import numpy.typing as npt
 
-from classgram.kernels import kernel
+from classgram.kernels import lean_kernel
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 
 
-@kernel
+@lean_kernel
 def find_elements(
     ids: Int32s, places: Int64s, trie: tuple[Int64s, Int32s, Int32s], length: int, out: Int32s
 ) -> None:

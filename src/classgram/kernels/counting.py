@@ -3,42 +3,40 @@
 import numpy as np
 import numpy.typing as npt
 
-from classgram.kernels import kernel
+from classgram.kernels import lean_kernel
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
+Amounts = npt.NDArray[np.int32] | npt.NDArray[np.int64]
+Rows = tuple[Int64s, Int32s, Amounts]
+"""A sparse matrix: where each row starts, and one more; the columns; the counts."""
 
 
-@kernel
+@lean_kernel
 def renumber(ids: Int32s, numbers: Int32s, out: Int32s) -> None:
     """Give every id the number that stands for it."""
     for k in range(ids.size):
         out[k] = numbers[ids[k]]
 
 
-@kernel
+@lean_kernel
 def count_words(ids: Int32s, counts: Int64s) -> None:
     """Add up how often each word occurs."""
     for word in ids:
         counts[word] += 1
 
 
-@kernel
+@lean_kernel
 def bucket_parents(
-    ids: Int32s, grams: Int32s, end_symbol: int, span: tuple[int, int], starts: Int64s, parents: Int32s
+    ids: Int32s, grams: Int32s, end_symbol: int, span: tuple[int, int], fill: Int64s, parents: Int32s
 ) -> None:
     """Sort the positions of a span by word; what is kept of each is the n-gram that ends just before it.
 
     The last position of ``ids`` is the virtual <s> that every sentence begins after, itself included.
-    ``starts`` is zeroed, with a place for every word and one more, and ends as where each word's begin.
+    ``fill`` holds where each word's first goes, and ends as where its next would go.
     """
     first, last = span
     virtual = ids.size - 1
-    for position in range(first, last):
-        starts[ids[position] + 1] += 1
-    for word in range(1, starts.size):
-        starts[word] += starts[word - 1]
-    fill = starts.copy()
     begin = grams[virtual]
     before = begin
     if first > 0 and ids[first - 1] != end_symbol:
@@ -50,60 +48,89 @@ def bucket_parents(
         before = begin if word == end_symbol else grams[position]
     if last > virtual:
         parents[fill[ids[virtual]]] = begin
+        fill[ids[virtual]] += 1
 
 
-@kernel
-def count_rows(starts: Int64s, parents: Int32s, rows: Int64s) -> None:
-    """Count the different words behind every parent.
+@lean_kernel
+def tally_parents(
+    starts: Int64s, parents: Int32s, words: tuple[int, int], tally: Int32s, out: tuple[Int32s, Int32s, Int32s]
+) -> None:
+    """Count the parents of each word of a range; those of word w stand from starts[w] to starts[w + 1].
 
-    ``rows`` is zeroed, with a place for every parent and one more, and ends as the starts of their rows.
+    Writes each parent of a word once, in the order of appearance, how often it came, and how many there are
+    for each word; from where the first word's parents start, without gaps. They may be written over what is
+    read: nothing is overtaken. ``tally`` has a zero for every parent, and has so again at the end.
     """
-    latest = np.full(rows.size, -1, np.int32)
-    for word in range(starts.size - 1):
+    lengths, different, counts = out
+    end = starts[words[0]]
+    for word in range(words[0], words[1]):
+        begin = end
         for k in range(starts[word], starts[word + 1]):
             parent = parents[k]
-            if latest[parent] != word:
-                latest[parent] = word
-                rows[parent + 1] += 1
-    for parent in range(1, rows.size):
-        rows[parent] += rows[parent - 1]
+            # Written whether it is new or not, because a branch would often be guessed wrong.
+            different[end] = parent
+            end += np.int64(tally[parent] == 0)
+            tally[parent] += 1
+        lengths[word] = end - begin
+        for k in range(begin, end):
+            counts[k] = tally[different[k]]
+            tally[different[k]] = 0
 
 
-@kernel
-def fill_level(starts: Int64s, parents: Int32s, level: tuple[Int64s, Int32s, Int64s]) -> None:
-    """Write the words and counts of a level whose rows are known; each parent becomes its n-gram.
+@lean_kernel
+def fill_level(
+    span: tuple[int, int, int],
+    tallied: tuple[Int32s, Int32s, Int32s],
+    fill: Int64s,
+    level: tuple[Int32s, Int64s],
+) -> None:
+    """Write by parent what was tallied for a range of words, from a place on.
 
-    Words come in order, so a row is filled in order, and its latest entry may be that of the same word.
+    Words come in order, so every row is filled in order. ``fill`` holds where the next of each row goes.
     """
-    rows, words, counts = level
-    fill = rows.copy()
-    latest = np.full(rows.size, -1, np.int32)
+    first, last, begin = span
+    lengths, parents, amounts = tallied
+    words, counts = level
+    for word in range(first, last):
+        end = begin + lengths[word]
+        for k in range(begin, end):
+            entry = fill[parents[k]]
+            fill[parents[k]] = entry + 1
+            words[entry] = word
+            counts[entry] = amounts[k]
+        begin = end
+
+
+@lean_kernel
+def parents_to_grams(starts: Int64s, fill: Int64s, words: Int32s, parents: Int32s) -> None:
+    """Turn the parents of each word into the n-grams of parent and word.
+
+    ``fill`` holds where each parent's row starts: words come in order, so it passes a row's words in order.
+    """
     for word in range(starts.size - 1):
         for k in range(starts[word], starts[word + 1]):
-            parent = parents[k]
-            if latest[parent] != word:
-                latest[parent] = word
-                words[fill[parent]] = word
-                counts[fill[parent]] = 0
-                fill[parent] += 1
-            entry = fill[parent] - 1
-            counts[entry] += 1
+            entry = fill[parents[k]]
+            if words[entry] != word:
+                entry += 1
+                fill[parents[k]] = entry
             parents[k] = entry
 
 
-@kernel
+@lean_kernel
 def grams_in_text(
-    ids: Int32s, span: tuple[int, int], starts: Int64s, sorted_grams: Int32s, out: Int32s
+    ids: Int32s, span: tuple[int, int], fill: Int64s, sorted_grams: Int32s, out: Int32s
 ) -> None:
-    """Write the n-gram of every position of a span; they come sorted by word, and then by position."""
-    fill = starts.copy()
+    """Write the n-gram of every position of a span; they come sorted by word, and then by position.
+
+    ``fill`` holds where each word's first is, and ends as where its next would be.
+    """
     for position in range(span[0], span[1]):
         word = ids[position]
         out[position] = sorted_grams[fill[word]]
         fill[word] += 1
 
 
-@kernel
+@lean_kernel
 def merge_level(
     one: tuple[Int64s, Int32s, Int64s],
     two: tuple[Int64s, Int32s, Int64s],
@@ -155,25 +182,21 @@ def merge_level(
     return size
 
 
-@kernel
+@lean_kernel
 def group_pairs(
     rows: Int32s,
     columns: Int32s,
-    counts: Int64s,
-    starts: Int64s,
-    out: tuple[Int32s, Int64s],
+    counts: Amounts,
+    places: tuple[Int64s, Int64s],
+    out: tuple[Int32s, Amounts],
 ) -> np.int64:
     """Group (row, column, count) triples by row and add up equal pairs; columns must come sorted.
 
-    Triples must be sorted by column; ``starts`` has a place for every row and one more, zeroed, and
-    ends as the starts of the grouped rows. Returns the number of pairs.
+    ``places``: where each row starts, one more for the last one's end, and the same without that, which
+    is overwritten. The first ends as the starts of the grouped rows. Returns the number of pairs.
     """
+    starts, fill = places
     out_columns, out_counts = out
-    for row in rows:
-        starts[row + 1] += 1
-    for row in range(1, starts.size):
-        starts[row] += starts[row - 1]
-    fill = starts[:-1].copy()
     for k in range(rows.size):
         row = rows[k]
         at = fill[row]
@@ -196,7 +219,40 @@ def group_pairs(
     return size
 
 
-@kernel
+@lean_kernel
+def transpose(
+    starts: Int64s, columns: Int32s, counts: Amounts, fill: Int64s, out: tuple[Int32s, Amounts]
+) -> None:
+    """Write a sparse matrix that is given by rows by columns, rows in order.
+
+    ``fill`` holds where each column starts, and ends as where it ends.
+    """
+    out_rows, out_counts = out
+    for row in range(starts.size - 1):
+        for k in range(starts[row], starts[row + 1]):
+            at = fill[columns[k]]
+            fill[columns[k]] = at + 1
+            out_rows[at] = row
+            out_counts[at] = counts[k]
+
+
+@lean_kernel
+def stack_rows(one: Rows, two: Rows, shift: int, out: tuple[Int32s, Amounts]) -> None:
+    """Write each row of one sparse matrix, then that of the other, whose columns count from a shift on."""
+    columns, counts = out
+    at = 0
+    for row in range(one[0].size - 1):
+        for k in range(one[0][row], one[0][row + 1]):
+            columns[at] = one[1][k]
+            counts[at] = one[2][k]
+            at += 1
+        for k in range(two[0][row], two[0][row + 1]):
+            columns[at] = two[1][k] + shift
+            counts[at] = two[2][k]
+            at += 1
+
+
+@lean_kernel
 def keep_entries(
     level: tuple[Int64s, Int32s, Int64s],
     cutoff: int,

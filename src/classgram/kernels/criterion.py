@@ -21,6 +21,9 @@ LEVELS = len(NODES)
 STEPS = 255
 """Differences are stored as 8-bit steps."""
 
+ONE = 254
+"""Weights are stored in units of 1/ONE: the largest, just above 1, fits in 8 bits, and times a step in 16."""
+
 MOST = NODES[-1]
 """The differences of any amount up to MOST are combined from those of the nodes around it."""
 
@@ -49,8 +52,8 @@ class Ready(NamedTuple):
     """Differences as steps, indexed [N, node]."""
     firsts: NDArray[np.int64]
     """The first of the two nodes that an amount is combined from."""
-    weights: NDArray[np.float32]
-    """What their steps are multiplied by, indexed [n, 0 or 1]."""
+    shares: NDArray[np.uint16]
+    """What their steps are multiplied by, in units of 1/ONE, indexed [n, 0 or 1]."""
     constants: NDArray[np.float64]
     """What is added besides: the weighted lowest differences."""
     errors: NDArray[np.float64]

@@ -6,23 +6,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classgram.kernels import kernel_part
-from classgram.kernels.class_table import ClassTable
+from classgram.kernels.class_table import CHANGED, ClassTable, Pairs
 from classgram.kernels.criterion import (
     LEVELS,
+    ONE,
     Ready,
     Terms,
     approximate_difference,
     difference,
     seen_change,
 )
-from classgram.kernels.exact_values import wide
+from classgram.kernels.exact_values import pairs_of, wide
 from classgram.kernels.problem import IntArray, LongArray, Profile, Scratch, SingleArray
 
 FLUSH = 120
 """Rows after which the packed counters are unpacked, long before they could overflow."""
 
+FEW = 4
+"""Rows of one node that are not worth sums of their own."""
+
 MOST_SUMMED = 256
 """Rows of 8-bit steps whose sum is sure to fit in 16 bits."""
+
+MOST_SHARED = 16
+"""The same for rows of steps times their shares."""
 
 
 @kernel_part
@@ -59,51 +66,138 @@ def sum_rows(differences: NDArray[np.uint8], rows: LongArray, length: int, sums:
 
 
 @kernel_part
-def take_sums(
+def begin_scores(
     sums: tuple[NDArray[np.uint16], NDArray[np.uint16]],
     units: tuple[float, float],
-    constant: float,
+    start: tuple[SingleArray, float],
     scores: SingleArray,
 ) -> None:
-    """Move the sums of steps to the scores."""
-    ones, pairs = sums
-    unit, pair_unit = np.float32(units[0]), np.float32(units[1])
-    single_constant = np.float32(constant)
+    """Make the scores from the sums of steps, a row, and a constant."""
+    (ones, pairs), row = sums, start[0]
+    unit, pair_unit, constant = np.float32(units[0]), np.float32(units[1]), np.float32(start[1])
     for j in range(scores.size):
-        scores[j] += (unit * np.float32(ones[j]) + pair_unit * np.float32(pairs[j])) + single_constant
+        steps = unit * np.float32(ones[j]) + pair_unit * np.float32(pairs[j])
+        scores[j] = row[j] + (steps + constant)
         ones[j] = np.uint16(0)
         pairs[j] = np.uint16(0)
+
+
+@kernel_part
+def take_sums(sums: NDArray[np.uint16], unit: float, scores: SingleArray) -> None:
+    """Move sums of steps to the scores."""
+    single_unit = np.float32(unit)
+    for j in range(scores.size):
+        scores[j] += single_unit * np.float32(sums[j])
+        sums[j] = np.uint16(0)
+
+
+@kernel_part
+def add_many_rows(
+    differences: NDArray[np.uint8],
+    rows: LongArray,
+    length: int,
+    sums: tuple[NDArray[np.uint16], float],
+    scores: SingleArray,
+) -> None:
+    """Add rows of steps beyond those whose sum is sure to fit in 16 bits."""
+    for first in range(MOST_SUMMED, length, MOST_SUMMED):
+        sum_rows(differences, rows[first:], min(length - first, MOST_SUMMED), sums[0])
+        take_sums(sums[0], sums[1], scores)
+
+
+@kernel_part
+def part_of(steps: np.uint8, share: np.uint16) -> np.uint16:
+    """Give steps times a share, in units of 16/ONE steps, in 16 bits all the time."""
+    return np.uint16(np.uint16(np.uint16(steps) * share) >> np.uint16(4))
+
+
+@kernel_part
+def add_shared_rows(
+    differences: NDArray[np.uint8],
+    rows: tuple[LongArray, NDArray[np.uint16]],
+    length: int,
+    sums: tuple[NDArray[np.uint16], float],
+    scores: SingleArray,
+) -> None:
+    """Add rows of steps of one node, each times its share."""
+    numbers, shares = rows
+    parts, unit = sums[0], sums[1] * 16 / ONE
+    for i in range(length, length + 3):
+        numbers[i] = differences.shape[0] - 1
+    for first in range(0, length, MOST_SHARED):
+        for i in range(first, min(first + MOST_SHARED, length), 4):
+            a, b = differences[numbers[i]], differences[numbers[i + 1]]
+            c, d = differences[numbers[i + 2]], differences[numbers[i + 3]]
+            w, x, y, z = shares[i], shares[i + 1], shares[i + 2], shares[i + 3]
+            for j in range(parts.size):
+                left = np.uint16(part_of(a[j], w) + part_of(b[j], x))
+                right = np.uint16(part_of(c[j], y) + part_of(d[j], z))
+                parts[j] = np.uint16(parts[j] + np.uint16(left + right))
+        take_sums(parts, unit, scores)
 
 
 @kernel_part
 def add_weighted_rows(
     differences: NDArray[np.uint8], rows: LongArray, length: int, weights: SingleArray, scores: SingleArray
 ) -> None:
-    """Add rows of steps, each times its weight, four at a time."""
-    for i in range(length, length + 4):
-        rows[i] = differences.shape[0] - 1
-        weights[i] = np.float32(0)
-    for i in range(0, length, 4):
+    """Add rows of steps, each times its weight, four at a time, and two at the end."""
+    rows[length] = differences.shape[0] - 1
+    weights[length] = np.float32(0)
+    i = 0
+    while length - i > 2:
+        # The fourth may lie beyond the end, and then is not one of them.
+        last = i + 3 if length - i > 3 else length
         a, b = differences[rows[i]], differences[rows[i + 1]]
-        c, d = differences[rows[i + 2]], differences[rows[i + 3]]
-        w, x, y, z = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
+        c, d = differences[rows[i + 2]], differences[rows[last]]
+        w, x, y, z = weights[i], weights[i + 1], weights[i + 2], weights[last]
         for j in range(scores.size):
             left = w * np.float32(a[j]) + x * np.float32(b[j])
             scores[j] += left + (y * np.float32(c[j]) + z * np.float32(d[j]))
+        i += 4
+    if length > i:
+        a, b = differences[rows[i]], differences[rows[i + 1]]
+        w, x = weights[i], weights[i + 1]
+        for j in range(scores.size):
+            scores[j] += w * np.float32(a[j]) + x * np.float32(b[j])
 
 
 @kernel_part
-def add_computed(counts: IntArray, ranked: IntArray, amount: int, shift: float, scores: SingleArray) -> None:
+def add_upper_levels(differences: NDArray[np.uint8], ready: Ready, scratch: Scratch) -> None:
+    """Add the rows of all nodes that have shares: one by one where a node has few."""
+    heavy = wide(0)
+    for level in range(2, LEVELS):
+        length, unit = scratch.lengths[level], ready.steps[level]
+        rows, shares = scratch.rows[level], scratch.shares[level]
+        if length >= FEW:
+            add_shared_rows(
+                differences, (rows, shares), length, (scratch.sums_of_pairs, unit), scratch.scores
+            )
+            continue
+        for i in range(length):
+            scratch.heavy_rows[heavy] = rows[i]
+            scratch.weights[heavy] = np.float32(unit / ONE * shares[i])
+            heavy += 1
+    add_weighted_rows(differences, scratch.heavy_rows, heavy, scratch.weights, scratch.scores)
+
+
+@kernel_part
+def add_computed(pairs: Pairs, row: int, amount: int, terms: Terms, scratch: Scratch) -> None:
     """Add the differences of a row for an amount beyond all nodes."""
-    single_amount, single_shift = np.float32(amount), np.float32(shift)
-    if scores.size == counts.size:
-        # All classes are ranked, each at its own place: a vector loop.
-        for c in range(scores.size):
-            scores[c] += approximate_difference(np.float32(counts[c]), single_amount, single_shift)
-        return
-    for place in range(ranked.size):
-        count = np.float32(counts[ranked[place]])
-        scores[place] += approximate_difference(count, single_amount, single_shift)
+    counts, short, scores, ready = pairs.cells[row], pairs.short[row], scratch.scores, scratch.row_values
+    values, shift = terms.pair_values, terms.pair_shift
+    if amount + ready.size < values.size:
+        grown = values[amount : amount + ready.size]
+        for n in range(ready.size):
+            ready[n] = np.float32(grown[n] - values[n])
+    else:
+        for n in range(ready.size):
+            ready[n] = approximate_difference(np.float32(n), np.float32(amount), np.float32(shift))
+    for c in range(scores.size):
+        n = short[c]
+        if n < CHANGED:
+            scores[c] += ready[n]
+        else:
+            scores[c] += approximate_difference(np.float32(counts[c]), np.float32(amount), np.float32(shift))
 
 
 @kernel_part
@@ -112,51 +206,52 @@ def add_differences(
     criterion: tuple[Terms, Ready],
     profile: Profile,
     scratch: Scratch,
-    scores: SingleArray,
     most: int,
 ) -> float:
-    """Add the differences of the whole profile to the scores; give the bound of their error.
+    """Make scores of the class terms and the differences of the whole profile; give the bound of their error.
 
-    Those of amounts above ``most`` are computed, which takes longer and is closer.
+    Differences of amounts above ``most`` are computed, which takes longer and is closer.
     """
     terms, ready = criterion
-    rows, pair_rows, differences = scratch.rows, scratch.pair_rows, table.differences
-    sums_of_ones = scratch.sums_of_ones[: scores.size]
-    sums_of_pairs = scratch.sums_of_pairs[: scores.size]
-    ones, pairs, heavy = wide(0), wide(0), wide(0)
-    error, constant = 0.0, 0.0
-    units = (ready.steps[0], ready.steps[1])
+    rows, shares, lengths, scores = scratch.rows, scratch.shares, scratch.lengths, scratch.scores
+    for level in range(LEVELS):
+        lengths[level] = 0
+    beyond, error, constant = wide(0), 0.0, 0.0
     for i in range(profile.length):
         amount, first = profile.amounts[i], np.int64(profile.keys[i]) * LEVELS
-        if amount == 1:
-            rows[ones] = first
-            ones += 1
-        elif amount == 2:
-            pair_rows[pairs] = first + 1
-            pairs += 1
+        if amount <= 2:
+            level = amount - 1
+            rows[level, lengths[level]] = first + level
+            lengths[level] += 1
         elif amount <= most:
             for k in range(2):
-                if ready.weights[amount, k] != 0.0:
-                    scratch.heavy_rows[heavy] = first + ready.firsts[amount] + k
-                    scratch.weights[heavy] = ready.weights[amount, k]
-                    heavy += 1
+                share, level = ready.shares[amount, k], ready.firsts[amount] + k
+                if share > 0:
+                    rows[level, lengths[level]] = first + level
+                    shares[level, lengths[level]] = share
+                    lengths[level] += 1
             error += ready.errors[amount]
             constant += ready.constants[amount]
         else:
-            add_computed(table.cells[profile.keys[i]], table.ranked, amount, terms.pair_shift, scores)
+            beyond += 1
+    ones, pairs, units = lengths[0], lengths[1], (ready.steps[0], ready.steps[1])
     error += 0.5 * (units[0] * ones + units[1] * pairs)
     constant += ready.lowest[0] * ones + ready.lowest[1] * pairs
-    # Sums of more rows than fit in 16 bits are taken in between.
-    for begin in range(0, max(ones, pairs), MOST_SUMMED):
-        if begin > 0:
-            take_sums((sums_of_ones, sums_of_pairs), units, 0.0, scores)
-        for_ones, for_pairs = min(ones - begin, MOST_SUMMED), min(pairs - begin, MOST_SUMMED)
-        if for_ones > 0:
-            sum_rows(differences, rows[begin:], for_ones, sums_of_ones)
-        if for_pairs > 0:
-            sum_rows(differences, pair_rows[begin:], for_pairs, sums_of_pairs)
-    take_sums((sums_of_ones, sums_of_pairs), units, constant, scores)
-    add_weighted_rows(differences, scratch.heavy_rows, heavy, scratch.weights, scores)
+    for level in range(2, LEVELS):
+        # What these lose by rounding down is half of 1/16 of a step on average.
+        if lengths[level] >= FEW:
+            constant += ready.steps[level] / 32 * lengths[level]
+    sums, differences = (scratch.sums_of_ones, scratch.sums_of_pairs), table.differences
+    sum_rows(differences, rows[0], min(ones, MOST_SUMMED), sums[0])
+    sum_rows(differences, rows[1], min(pairs, MOST_SUMMED), sums[1])
+    begin_scores(sums, units, (scratch.total_row, constant), scores)
+    add_many_rows(differences, rows[0], ones, (sums[0], units[0]), scores)
+    add_many_rows(differences, rows[1], pairs, (sums[1], units[1]), scores)
+    add_upper_levels(differences, ready, scratch)
+    if beyond > 0:
+        for i in range(profile.length):
+            if profile.amounts[i] > most:
+                add_computed(pairs_of(table), wide(profile.keys[i]), wide(profile.amounts[i]), terms, scratch)
     return error  # type: ignore[no-any-return]
 
 
@@ -186,7 +281,7 @@ def unpack_seen(packed: NDArray[np.int16], once: IntArray, seen: IntArray, singl
 @kernel_part
 def count_seen(codes: NDArray[np.int16], profile: Profile, scratch: Scratch) -> None:
     """Count, for each candidate, the pairs that would be newly seen and the change of n1."""
-    packed, rows = scratch.packed[: codes.shape[1]], scratch.rows
+    packed, rows = scratch.packed, scratch.rows[0]
     for c in range(packed.size):
         scratch.once[c] = 0
         scratch.seen[c] = 0
@@ -218,15 +313,15 @@ class Corrections(NamedTuple):
 
 
 @kernel_part
-def correct(target: Corrections, place: int, count: int, amount: int, sign: int) -> None:
+def correct(target: Corrections, candidate: int, count: int, amount: int, sign: int) -> None:
     """Add the term of a count that grows by an amount to a candidate's score, or take it away."""
     term = difference(target.values, target.shift, count, amount)
-    target.scores[place] += np.float32(sign * term)
+    target.scores[candidate] += np.float32(sign * term)
     if target.counting:
         change = seen_change(count, amount)
         newly = (change + 32768) >> 16
-        target.seen[place] += sign * newly
-        target.once[place] += sign * (change - (newly << 16))
+        target.seen[candidate] += sign * newly
+        target.once[candidate] += sign * (change - (newly << 16))
 
 
 @kernel_part
@@ -235,24 +330,23 @@ def correct_tied_scores(table: ClassTable, profile: Profile, target: Corrections
     keys, amounts, weights, length, _, own, itself, tied = profile
     if weights[own] > 0 or weights[own + tied] > 0:
         correct_own_rows(table, profile, target)
-    diagonal, places = table.diagonal, table.places
+    diagonal = table.diagonal
     plus, minus = wide(1), wide(-1)
     # On the diagonal both sides meet in one cell: a class on one side only needs no correction.
     for i in range(length):
         follows = keys[i] >= tied
-        candidate = keys[i] - tied if follows else keys[i]
+        candidate = wide(keys[i]) - tied if follows else wide(keys[i])
         other = weights[candidate] if follows else weights[candidate + tied]
-        if candidate == own or places[candidate] < 0 or (other == 0 and itself == 0):
+        if candidate == own or (other == 0 and itself == 0):
             continue
-        place, count = wide(places[candidate]), wide(diagonal[candidate])
-        correct(target, place, count, wide(amounts[i]), minus)
+        count = wide(diagonal[candidate])
+        correct(target, candidate, count, wide(amounts[i]), minus)
         if not (follows and other > 0):
-            correct(target, place, count, wide(amounts[i]) + other + itself, plus)
+            correct(target, candidate, count, wide(amounts[i]) + other + itself, plus)
     if itself > 0:
-        for place in range(table.ranked.size):
-            candidate = table.ranked[place]
+        for candidate in range(tied):
             if weights[candidate] + weights[candidate + tied] == 0 and candidate != own:
-                correct(target, wide(place), wide(diagonal[candidate]), itself, plus)
+                correct(target, wide(candidate), wide(diagonal[candidate]), itself, plus)
 
 
 @kernel_part
@@ -264,17 +358,16 @@ def correct_own_rows(table: ClassTable, profile: Profile, target: Corrections) -
     for i in range(length):
         key, amount = wide(keys[i]), wide(amounts[i])
         candidate = key if key < tied else key - tied
-        place = wide(table.places[candidate])
-        if candidate == own or place < 0:
+        if candidate == own:
             continue
         if key >= tied and before > 0:
             count = wide(table.cells[own, candidate])
-            correct(target, place, count, before, minus)
-            correct(target, place, count - amount, before, plus)
+            correct(target, candidate, count, before, minus)
+            correct(target, candidate, count - amount, before, plus)
         if key < tied and after > 0:
             count = wide(table.cells[own + tied, candidate])
-            correct(target, place, count, after, minus)
-            correct(target, place, count - amount, after, plus)
+            correct(target, candidate, count, after, minus)
+            correct(target, candidate, count - amount, after, plus)
 
 
 @kernel_part
@@ -287,11 +380,8 @@ def score_dense(
     most: int,
 ) -> float:
     """Fill the score of every candidate without the global term; give the bound of its error."""
-    scores = scratch.scores[: table.differences.shape[1]]
-    for c in range(scores.size):
-        scores[c] = scratch.total_row[c]
-    terms = criterion[0]
-    error = add_differences(table, criterion, profile, scratch, scores, most)
+    terms, scores = criterion[0], scratch.scores
+    error = add_differences(table, criterion, profile, scratch, most)
     counting = terms.discount > 0.0
     if counting:
         count_seen(table.codes, profile, scratch)

@@ -6,29 +6,25 @@ A level is in compressed rows: the n-grams of context h are the entries ``starts
 
 import numpy as np
 
-from classgram.kernels import kernel
+from classgram.kernels import lean_kernel
 
 
-@kernel
-def count_continuations(suffixes: np.ndarray, size: int) -> np.ndarray:
-    """Return, for each entry of the level below, how many entries here have it as their suffix."""
-    continuations = np.zeros(size, dtype=np.int64)
+@lean_kernel
+def count_continuations(suffixes: np.ndarray, continuations: np.ndarray) -> None:
+    """Count into zeros, for each entry of the level below, how many entries here have it as their suffix."""
     for entry in range(suffixes.size):
         continuations[suffixes[entry]] += 1
-    return continuations
 
 
-@kernel
-def count_of_counts(counts: np.ndarray, highest: int) -> np.ndarray:
-    """Return n_1 to n_highest, the numbers of entries with these counts, at their index."""
-    totals = np.zeros(highest + 1, dtype=np.int64)
+@lean_kernel
+def count_counts(counts: np.ndarray, totals: np.ndarray) -> None:
+    """Count into zeros n_1, n_2 and so on, the numbers of entries with these counts, at their index."""
     for entry in range(counts.size):
-        if 0 < counts[entry] <= highest:
+        if 0 < counts[entry] < totals.size:
             totals[counts[entry]] += 1
-    return totals
 
 
-@kernel
+@lean_kernel
 def interpolate(
     starts: np.ndarray,
     counts: np.ndarray,
@@ -61,24 +57,25 @@ def interpolate(
             probabilities[entry] = kept + weight * lower[entry]
 
 
-@kernel
-def raise_cutoffs(starts: np.ndarray, counts: np.ndarray, cutoff: int) -> np.ndarray:
-    """Return for each entry whether it is kept: its count is at least its context's cut-off.
+@lean_kernel
+def raise_cutoffs(starts: np.ndarray, counts: np.ndarray, cutoff: int, kept: np.ndarray) -> None:
+    """Write for each entry whether it is kept: its count is at least its context's cut-off.
 
     Where the cut-off drops nothing, it rises to the lowest value that drops something.
     """
-    kept = np.empty(counts.size, dtype=np.bool_)
     for context in range(starts.size - 1):
         start, end = starts[context], starts[context + 1]
         if start == end:
             continue
-        own_cutoff = max(cutoff, counts[start:end].min() + 1)
+        lowest = counts[start]
+        for entry in range(start + 1, end):
+            lowest = min(lowest, counts[entry])
+        own_cutoff = max(cutoff, lowest + 1)
         for entry in range(start, end):
             kept[entry] = counts[entry] >= own_cutoff
-    return kept
 
 
-@kernel
+@lean_kernel
 def back_off(
     starts: np.ndarray,
     counts: np.ndarray,
@@ -106,7 +103,8 @@ def back_off(
                 dropped += lower[entry]
         if kept == 0.0:
             backoffs[context] = 1.0
-            probabilities[start:end] = lower[start:end]
+            for entry in range(start, end):
+                probabilities[entry] = lower[entry]
             continue
         # Rounding must not take from the dropped words what they are known to hold.
         uncovered = max(1.0 - covered, dropped)
@@ -125,7 +123,7 @@ def back_off(
                 probabilities[entry] = backoffs[context] * lower[entry]
 
 
-@kernel
+@lean_kernel
 def mark_needed(starts: np.ndarray, suffixes: np.ndarray, needed: np.ndarray, below: np.ndarray) -> None:
     """Mark the prefixes and suffixes, a level below, of the entries that are needed here."""
     for parent in range(starts.size - 1):

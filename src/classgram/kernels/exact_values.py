@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from classgram.kernels import kernel_part, lean_kernel
-from classgram.kernels.class_table import ClassTable, Events, Pairs, count_of
+from classgram.kernels.class_table import CHANGED, ClassTable, Events, Pairs, by_form, count_of
 from classgram.kernels.criterion import Terms, difference, global_term, seen_change
 from classgram.kernels.problem import (
     KINDS,
@@ -77,22 +77,53 @@ def count_with(pairs: Pairs, key: int, number: int, tied: int) -> int:
 
 
 @kernel_part
-def plain_terms(pairs: Pairs, terms: Terms, profile: Profile, number: int, member: int) -> float:
+def column_terms(pairs: Pairs, terms: Terms, profile: Profile, number: int, member: int) -> float:
     """Sum f(N+n) - f(N) over the profile, where N are the counts of a class.
 
     ``member`` is 1 where the element is part of them, else 0.
     """
-    keys, amounts, split, tied = profile.keys, profile.amounts, profile.split, profile.tied
     values, shift = terms.pair_values, terms.pair_shift
     total = 0.0
-    # One loop for each row of cells that is read: a choice inside would cost as much as the rest.
-    for i in range(split):
-        count = count_with(pairs, keys[i], number, tied) - member * amounts[i]
-        total += difference(values, shift, count, amounts[i])
-    for i in range(split, profile.length):
-        count = count_of(pairs, wide(number), wide(keys[i]) - tied) - member * amounts[i]
-        total += difference(values, shift, count, amounts[i])
+    for i in range(profile.length):
+        amount = profile.amounts[i]
+        count = count_with(pairs, profile.keys[i], number, profile.tied) - member * amount
+        total += difference(values, shift, count, amount)
     return total
+
+
+@kernel_part
+def row_terms(
+    pairs: Pairs, terms: Terms, profile: Profile, span: tuple[int, int], place: tuple[int, int, int]
+) -> float:
+    """Sum the same over a part of the profile whose counts stand in one row.
+
+    ``place`` is the row, what its columns are less than the keys, and whether the element is a member.
+    """
+    row, shift, member = place
+    counts, short = pairs.cells[row], pairs.short[row]
+    total = 0.0
+    for i in range(span[0], span[1]):
+        # A number without a sign needs no look whether it counts from the end.
+        column, amount = np.uint32(profile.keys[i] - shift), wide(profile.amounts[i])
+        count = wide(short[column])
+        if count >= CHANGED:
+            count = wide(counts[column])
+        total += difference(terms.pair_values, terms.pair_shift, count - member * amount, amount)
+    return total
+
+
+@kernel_part
+def dense_terms(pairs: Pairs, terms: Terms, profile: Profile, number: int, member: int) -> float:
+    """Sum over the profile (see column_terms); counts of tied classes stand in the class's own rows, too."""
+    split, tied = profile.split, profile.tied
+    if tied == 0:
+        return column_terms(pairs, terms, profile, number, member)
+    before = row_terms(pairs, terms, profile, (wide(0), split), (number + tied, wide(0), member))
+    return before + row_terms(pairs, terms, profile, (split, profile.length), (number, tied, member))
+
+
+plain_terms = by_form(dense_terms, column_terms)
+"""Sum f(N+n) - f(N) over the profile: plain_terms(pairs, terms, profile, number, member)."""
 
 
 @kernel_part

@@ -61,34 +61,28 @@ def change_class(
 
 
 @kernel_part
-def change_totals(problem: Problem, narrow: ClassTable, element: int, place: tuple[int, int]) -> None:
+def change_totals(problem: Problem, element: int, place: tuple[int, int]) -> None:
     """Add the element's count to a class's, or take it away."""
     column, sign = place
     totals, numbers = problem.table.totals, problem.numbers
-    ranked_at = narrow.places[column] if narrow.ranked.size > 0 else -1
     for side in range(totals.shape[0]):
         before = totals[side, column]
         after = before + sign * problem.sizes[element, side]
         totals[side, column] = after
         problem.table.single_totals[side, column] = np.float32(after)
-        if ranked_at >= 0:
-            narrow.single_totals[side, ranked_at] = np.float32(after)
         numbers[KINDS + problem.side + side] += np.int64(after > 0) - np.int64(before > 0)
 
 
 @inlined
 def move_if_better(
     problem: Problem,
-    others: tuple[ClassTable, ClassTable],
+    mirror: ClassTable,
     terms: Terms,
     slots: Slots,
     rule: Rule,
     proposal: tuple[int, int],
 ) -> bool:
-    """Move the element to the proposed class if that still raises F by more than the threshold.
-
-    ``others``: the mirror of the table, and a narrowed table that is kept up to date, or an empty one.
-    """
+    """Move the element to the proposed class if that still raises F by more than the threshold."""
     element, target = proposal
     classes, totals, sizes = problem.classes, problem.table.totals, problem.sizes[element]
     own_class = wide(classes[element])
@@ -110,8 +104,8 @@ def move_if_better(
     if better:
         for sign in (-1, 1):
             place = (own_class if sign < 0 else target, sign)
-            change_class(problem.table, others[0], problem.numbers, profile, place)
-            change_totals(problem, others[1], element, place)
+            change_class(problem.table, mirror, problem.numbers, profile, place)
+            change_totals(problem, element, place)
         classes[element] = target
         problem.memory.gained[0] += gain
         for c in (own_class, target):
@@ -125,7 +119,7 @@ def move_if_better(
 @lean_kernel
 def apply_proposals(
     problem: Problem,
-    others: tuple[ClassTable, ClassTable],
+    mirror: ClassTable,
     criterion: tuple[Terms, Ready],
     slots: Slots,
     elements: IntArray,
@@ -138,7 +132,7 @@ def apply_proposals(
     """
     moved = 0
     for i in range(elements.size):
-        if move_if_better(problem, others, criterion[0], slots, rule, (elements[i], proposals[i])):
+        if move_if_better(problem, mirror, criterion[0], slots, rule, (elements[i], proposals[i])):
             moved += 1
     problem.numbers[ROUND] += 1
     return moved

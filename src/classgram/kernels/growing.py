@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from classgram.kernels import kernel
+from classgram.kernels import lean_kernel
 
 ROUNDS = 3
 """How often the words are chosen again, each time with the back-off weight that the last choice gives."""
 
 
-@kernel
+@lean_kernel
 def gain(probability: float, backed_off: float) -> float:
     """How much nearer a context's distribution comes to the model's when a word gets its own entry.
 
@@ -20,7 +20,7 @@ def gain(probability: float, backed_off: float) -> float:
     return probability * logarithm - probability + backed_off
 
 
-@kernel
+@lean_kernel
 def choose_words(
     wanted: tuple[np.ndarray, np.ndarray],
     values: tuple[np.ndarray, np.ndarray],
@@ -74,7 +74,7 @@ def choose_words(
             gains[place] = max(gains[place], 0.0)
 
 
-@kernel
+@lean_kernel
 def count_candidates(
     rows: tuple[np.ndarray, np.ndarray], contexts: np.ndarray, least: np.ndarray, counts: np.ndarray
 ) -> None:
@@ -91,7 +91,7 @@ def count_candidates(
         counts[index] = count
 
 
-@kernel
+@lean_kernel
 def list_candidates(
     rows: tuple[np.ndarray, np.ndarray],
     contexts: np.ndarray,

@@ -155,9 +155,9 @@ def best_target(
     if not may_leave(totals, sizes, best, terms.discount):
         return best
     profile = build_profile(problem.events, scratch.slots, element, best, problem.tied)
-    mark_neighbours(candidates, profile, scratch.rows, 1)
-    length = select_targets(problem, candidates, best, scratch.rows)
-    mark_neighbours(candidates, profile, scratch.rows, 0)
+    mark_neighbours(candidates, profile, scratch.rows[0], 1)
+    length = select_targets(problem, candidates, best, scratch.rows[0])
+    mark_neighbours(candidates, profile, scratch.rows[0], 0)
     own = value_in_own(pairs_of(problem.table), terms, profile)
     classes = Classes(pairs_of(problem.table), totals, problem.numbers, problem.side)
     present, highest = best, rule.threshold
@@ -176,7 +176,7 @@ def best_target(
 @lean_kernel
 def run_heuristic(
     problem: Problem,
-    others: tuple[ClassTable, ClassTable],
+    mirror: ClassTable,
     criterion: tuple[Terms, Ready],
     scratch: Scratch,
     elements: IntArray,
@@ -186,7 +186,7 @@ def run_heuristic(
     """Move elements one by one to the best of the classes selected for each; give the moves."""
     moved = 0
     terms = criterion[0]
-    counts = scratch.rows
+    counts = scratch.rows[0]
     for i in range(elements.size):
         if candidates.moves[0] >= candidates.renew:
             candidates.moves[0] = 0
@@ -195,7 +195,7 @@ def run_heuristic(
         own = wide(problem.classes[elements[i]])
         target = best_target(problem, terms, scratch, candidates, rule, elements[i])
         proposal = (elements[i], target)
-        if move_if_better(problem, others, terms, scratch.slots, rule, proposal):
+        if move_if_better(problem, mirror, terms, scratch.slots, rule, proposal):
             moved += 1
             candidates.moves[0] += 1
             if problem.tied > 0:

@@ -35,8 +35,6 @@ class Memory(NamedTuple):
     list."""
     slacks: SingleArray
     """By how much F would fall if the element left for the next best class."""
-    values: NDArray[np.float64]
-    """What the element added to F in its class then."""
     looked: IntArray
     """The round in which an element was last looked at."""
     changed: IntArray
@@ -78,17 +76,26 @@ class Scratch(NamedTuple):
 
     slots: Slots
     rows: LongArray
-    """Rows of differences to be added as they are."""
-    pair_rows: LongArray
-    """The same for the amount 2, whose steps are larger."""
+    """Rows to be added, by node (see Ready)."""
+    shares: NDArray[np.uint16]
+    """What these rows are multiplied by first, in the same order."""
+    lengths: LongArray
+    """How many rows there are of each node."""
     heavy_rows: LongArray
-    """Rows of differences to be multiplied by their weights first."""
+    """Rows that are added one by one, because there are few of their node."""
     weights: SingleArray
     sums_of_ones: NDArray[np.uint16]
-    """Sums of steps for the amount 1, 0 between uses."""
+    """Sums of steps of the first node, 0 between uses."""
     sums_of_pairs: NDArray[np.uint16]
+    """The same for any other node."""
     scores: SingleArray
-    """By the place of the candidate (see ClassTable), as are ``packed`` to ``total_row``."""
+    """By candidate, as are ``packed`` to ``total_row``."""
+    score_blocks: NDArray[np.float32]
+    """The same numbers as rows of a few."""
+    tops: SingleArray
+    """The highest score of each of these rows."""
+    row_values: SingleArray
+    """Differences by count, for a row whose amount has none ready."""
     sums: NDArray[np.float64]
     """The scores of a sparse table while they are summed."""
     packed: NDArray[np.int16]

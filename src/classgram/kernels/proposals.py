@@ -8,7 +8,7 @@ differences rank the candidates, and every candidate within their error bound is
 import numpy as np
 
 from classgram.kernels import inlined, kernel_part, lean_kernel
-from classgram.kernels.class_table import ClassTable, by_form
+from classgram.kernels.class_table import by_form
 from classgram.kernels.criterion import MOST, Ready, Terms, approximate_difference, global_term
 from classgram.kernels.dense_scores import score_dense
 from classgram.kernels.exact_values import (
@@ -39,6 +39,7 @@ from classgram.kernels.problem import (
     SingleArray,
     Value,
 )
+from classgram.kernels.ranking import BLOCK, count_above, find_tops
 from classgram.kernels.rivals import Look, remember_look
 from classgram.kernels.sparse_scores import score_sparse
 
@@ -55,22 +56,36 @@ profile, bound, most)."""
 
 
 @kernel_part
-def renew_total_row(totals: SingleArray, sizes: LongArray, shift: float, scratch: Scratch) -> None:
+def same_numbers(a: SingleArray, b: SingleArray) -> bool:
+    """Say whether two rows are equal: classes without pinned words occur as contexts and as words alike."""
+    different = np.int32(0)
+    for c in range(a.size):
+        different = np.int32(different + np.int32(a[c] != b[c]))
+    return different == 0  # type: ignore[no-any-return]
+
+
+@kernel_part
+def renew_total_row(
+    totals: SingleArray, sizes: LongArray, shift: float, scratch: Scratch, candidates: int
+) -> None:
     """Make the class term of every candidate for an element of these sizes."""
-    row, current = scratch.total_row[: totals.shape[1]], scratch.total_sizes
+    row, current = scratch.total_row, scratch.total_sizes
     stale = False
     for side in range(totals.shape[0]):
         stale = stale or current[side] != sizes[side]
     if not stale:
         return
+    last = totals.shape[0] - 1
+    alike = sizes[0] == sizes[last] and same_numbers(totals[0, :candidates], totals[last, :candidates])
+    times = np.float32(totals.shape[0] if alike else 1)
     for c in range(row.size):
         row[c] = 0.0
     for side in range(totals.shape[0]):
         current[side] = sizes[side]
-        if sizes[side] > 0:
-            counts = totals[side]
+        if sizes[side] > 0 and (side == 0 or not alike):
+            counts, size = totals[side], np.float32(sizes[side])
             for c in range(row.size):
-                row[c] -= approximate_difference(counts[c], np.float32(sizes[side]), np.float32(shift))
+                row[c] -= times * approximate_difference(counts[c], size, np.float32(shift))
 
 
 @kernel_part
@@ -88,57 +103,40 @@ def add_global_term(
     ``empty`` is the number of classes that are empty on some side.
     """
     sizes, totals, numbers = problem.sizes[element], problem.table.totals, problem.numbers
-    scores, logs, ranked = scratch.scores, scratch.logs, problem.table.ranked
+    scores, logs = scratch.scores, scratch.logs
     more_once, more_seen = scratch.once, scratch.seen
     once, seen = numbers[ONCE] - own.once, numbers[SEEN] - own.seen
     own_class = wide(problem.classes[element])
     classes = Classes(pairs_of(problem.table), totals, numbers, problem.side)
     pairs = class_pairs(classes, sizes, own_class, wide(-1))
     most = 0
-    for place in range(ranked.size):
-        most = more_seen[place] if more_seen[place] > most else most
+    for c in range(problem.candidates):
+        most = more_seen[c] if more_seen[c] > most else most
     for k in range(most + 1):
         logs[k] = np.log(discount * max(seen + k - 1, 1) / max(pairs - seen - k + 1, 1))
     # Scores are small beside the term itself, so its present value is taken off first.
     now = global_term(discount, numbers[ONCE], numbers[SEEN], numbers[KINDS] * numbers[KINDS + 1])
-    for place in range(ranked.size):
-        scores[place] += np.float32((once + more_once[place]) * logs[more_seen[place]] - now)
+    for c in range(problem.candidates):
+        scores[c] += np.float32((once + more_once[c]) * logs[more_seen[c]] - now)
     if empty == 0:
         return
     last = totals.shape[0] - 1
     spared = False
-    for place in range(ranked.size):
-        c = wide(ranked[place])
+    for c in range(problem.candidates):
         if totals[0, c] > 0 and totals[last, c] > 0:
             continue
         # The first of the classes that are quite empty stands for all of them (see leave_one_empty).
-        if is_empty(totals, c):
+        if is_empty(totals, wide(c)):
             if spared:
                 continue
             spared = True
         exact = global_term(
             discount,
-            once + more_once[place],
-            seen + more_seen[place],
-            class_pairs(classes, sizes, own_class, c),
+            once + more_once[c],
+            seen + more_seen[c],
+            class_pairs(classes, sizes, own_class, wide(c)),
         )
-        scores[place] += np.float32(exact - (once + more_once[place]) * logs[more_seen[place]])
-
-
-@kernel_part
-def highest_score(scores: SingleArray, candidates: int, bound: float) -> float:
-    """Give an upper bound of the highest score, close to it, by a maximum over integers.
-
-    A maximum over floats would not become a vector loop, because of what NaN would mean.
-    """
-    scale = np.float32(2.0**30 / bound)
-    best = np.int32(-(2**31) + 1)
-    for c in range(candidates):
-        scaled = scores[c] * scale
-        scaled = scaled if scaled > np.float32(-2e9) else np.float32(-2e9)
-        rounded = np.int32(scaled if scaled < np.float32(2e9) else np.float32(2e9))
-        best = rounded if rounded > best else best
-    return (best + 1.0) / scale
+        scores[c] += np.float32(exact - (once + more_once[c]) * logs[more_seen[c]])
 
 
 @kernel_part
@@ -159,36 +157,24 @@ def add_noise(scores: SingleArray, rule: Rule, offset: int, scale: float) -> Non
 
 
 @kernel_part
-def count_empty(table: ClassTable) -> int:
+def count_empty(totals: LongArray, candidates: int) -> int:
     """Count the classes that are empty on some side."""
-    totals = table.totals
     empty = 0
-    for c in table.ranked:
+    for c in range(candidates):
         empty += 1 if totals[0, c] == 0 or totals[totals.shape[0] - 1, c] == 0 else 0
     return empty
 
 
 @kernel_part
-def leave_one_empty(table: ClassTable, sizes: LongArray, present: int, scores: SingleArray) -> None:
+def leave_one_empty(totals: LongArray, sizes: LongArray, present: int, scores: SingleArray) -> None:
     """Rule out all empty classes but the first, being alike; the first, too, if the element is alone."""
-    totals = table.totals
     last = totals.shape[0] - 1
     spared = totals[0, present] == sizes[0] and totals[last, present] == sizes[last]
-    for place in range(table.ranked.size):
-        if is_empty(totals, wide(table.ranked[place])):
+    for c in range(scores.size):
+        if is_empty(totals, wide(c)):
             if spared:
-                scores[place] = IMPOSSIBLE
+                scores[c] = IMPOSSIBLE
             spared = True
-
-
-@kernel_part
-def count_above(scores: SingleArray, cut: float) -> int:
-    """Count the scores that are at least this."""
-    lowest = np.float32(cut)
-    above = np.int32(0)
-    for place in range(scores.size):
-        above = np.int32(above + np.int32(scores[place] >= lowest))
-    return above  # type: ignore[return-value]
 
 
 @inlined
@@ -200,27 +186,23 @@ def best_class(
     element: int,
     empty: int,
 ) -> int:
-    """Give the ranked class where F is highest: another one only if it is so by more than the threshold.
+    """Give the class where F is highest: another one only if it is so by more than the threshold.
 
     Ties go to the present class, then to the lowest number. ``empty`` is the number of classes
     that are empty on some side.
     """
     terms = criterion[0]
     table, sizes, scores = problem.table, problem.sizes[element], scratch.scores
-    totals, ranked = table.totals, table.ranked
+    totals, candidates = table.totals, problem.candidates
     present = wide(problem.classes[element])
     if not may_leave(totals, sizes, present, terms.discount):
         return present
     profile = build_profile(problem.events, scratch.slots, element, present, problem.tied)
-    # Where few classes are tried, what the element adds to its own takes longer than they do.
-    recalled = terms.discount == 0.0 and ranked.size < problem.candidates
-    own, mine = Value(0.0, 0, 0), problem.memory.values[element]
-    if not recalled:
-        own = value_in_own(pairs_of(table), terms, profile)
-        mine = own.terms + total_terms(totals, sizes, terms, present, True)
+    own = value_in_own(pairs_of(table), terms, profile)
+    mine = own.terms + total_terms(totals, sizes, terms, present, True)
     # A score is at most size (log N + 2).
     bound = 32.0 * (sizes[0] + sizes[sizes.size - 1] + 1) + abs(mine)
-    renew_total_row(table.single_totals, sizes, terms.total_shift, scratch)
+    renew_total_row(table.single_totals, sizes, terms.total_shift, scratch, candidates)
     offset, scale = 0, 0.0
     if rule.temperature > 0.0:
         offset = noise_offset(rule.seed, element)
@@ -229,49 +211,42 @@ def best_class(
         bound += 32.0 * scale
     error, top, cut = 0.0, 0.0, 0.0
     for most in (MOST, CLOSELY):
-        # The highest score is known to 2^-30 of the bound.
-        error = 2e-9 * bound + 1e-6 * scale
-        error += score_rows(table, criterion, scratch, profile, bound, most)
+        error = score_rows(table, criterion, scratch, profile, bound, most) + 1e-6 * scale
         if terms.discount > 0.0:
             add_global_term(problem, terms.discount, scratch, element, own, empty)
             if sizes[0] == 1 or sizes[sizes.size - 1] == 1:
-                for place in range(ranked.size):
-                    if not may_join(totals, sizes, wide(ranked[place]), terms.discount):
-                        scores[place] = IMPOSSIBLE
+                for c in range(candidates):
+                    if not may_join(totals, sizes, wide(c), terms.discount):
+                        scores[c] = IMPOSSIBLE
         if empty > 0:
-            leave_one_empty(table, sizes, present, scores)
-        if table.places[present] >= 0:
-            scores[table.places[present]] = IMPOSSIBLE
+            leave_one_empty(totals, sizes, present, scores[:candidates])
         if scale > 0.0:
-            add_noise(scores[: ranked.size], rule, offset, scale)
-        top = highest_score(scores, ranked.size, bound)
+            add_noise(scores[:candidates], rule, offset, scale)
+        scores[present] = IMPOSSIBLE
+        for c in range(candidates, scores.size):
+            scores[c] = IMPOSSIBLE
+        top = find_tops(scratch.score_blocks, scratch.tops)
         cut = max(top - 2 * error, mine + rule.threshold - error)
         # Exact values of many classes would take longer than scores that are closer.
-        if top < cut or error < LARGE_ERROR or count_above(scores[: ranked.size], cut) < MANY:
+        if top < cut or error < LARGE_ERROR or count_above(scores, np.float32(cut)) < MANY:
             break
-    distance = rule.margin * np.sqrt(sizes[0] + sizes[sizes.size - 1] + 1.0)
-    if recalled:
-        if mine - top > max(distance, error):
-            clear_weights(profile)
-            return present
-        own = value_in_own(pairs_of(table), terms, profile)
-        mine = own.terms + total_terms(totals, sizes, terms, present, True)
-        cut = max(top - 2 * error, mine + rule.threshold - error)
-    best = present
-    if mine - top <= error - rule.threshold:
-        highest = rule.threshold
-        tie = ROUNDING * (1.0 + abs(own.terms))
+    best, highest = present, rule.threshold
+    tie = ROUNDING * (1.0 + abs(own.terms))
+    if top >= cut:
         classes = Classes(pairs_of(table), totals, problem.numbers, problem.side)
-        for place in range(ranked.size):
-            if scores[place] >= cut:
-                c = wide(ranked[place])
-                gain = gain_of(classes, terms, profile, sizes, own, c)
-                if scale > 0.0:
-                    gain += scale * (rule.noise[offset + c] - rule.noise[offset + present])
-                if gain > highest + tie:
-                    best, highest = c, gain
+        for b in range(scratch.tops.size):
+            if scratch.tops[b] < cut:
+                continue
+            for c in range(b * BLOCK, b * BLOCK + BLOCK):
+                if scores[c] >= cut:
+                    gain = gain_of(classes, terms, profile, sizes, own, wide(c))
+                    if scale > 0.0:
+                        gain += scale * (rule.noise[offset + c] - rule.noise[offset + present])
+                    if gain > highest + tie:
+                        best, highest = wide(c), gain
     clear_weights(profile)
     if scale == 0.0:
+        distance = rule.margin * np.sqrt(sizes[0] + sizes[sizes.size - 1] + 1.0)
         remember_look(problem, scratch, element, best, Look(mine, top, distance))
     return best
 
@@ -288,6 +263,6 @@ def propose_classes(
     """Write the best class of each element beside it; the table stands still."""
     for side in range(scratch.total_sizes.size):
         scratch.total_sizes[side] = -1
-    empty = count_empty(problem.table)
+    empty = count_empty(problem.table.totals, problem.candidates)
     for i in range(elements.size):
         proposals[i] = best_class(problem, criterion, scratch, rule, elements[i], empty)

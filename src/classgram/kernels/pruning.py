@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from classgram.kernels import kernel
+from classgram.kernels import lean_kernel
 
 
-@kernel
+@lean_kernel
 def entropy_losses(
     starts: np.ndarray,
     probabilities: np.ndarray,
@@ -39,7 +39,7 @@ def entropy_losses(
             losses[entry] = max(-masses[context] * change, 0.0)
 
 
-@kernel
+@lean_kernel
 def raise_losses(starts: np.ndarray, suffixes: np.ndarray, losses: np.ndarray, below: np.ndarray) -> None:
     """Raise what prefixes and suffixes are worth to what the entries are that cannot be without them."""
     for parent in range(starts.size - 1):

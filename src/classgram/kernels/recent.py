@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from classgram.kernels import kernel
+from classgram.kernels import lean_kernel
 
 Floats = npt.NDArray[np.float64]
 Int32s = npt.NDArray[np.int32]
@@ -12,7 +12,7 @@ Int64s = npt.NDArray[np.int64]
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 
 
-@kernel
+@lean_kernel
 def pair_place(keys: Int64s, key: np.int64) -> np.int64:
     """The place of a pair in an open-addressing table, or the empty one where it belongs."""
     mixed = np.uint64(key) * _PRIME
@@ -22,7 +22,7 @@ def pair_place(keys: Int64s, key: np.int64) -> np.int64:
     return place
 
 
-@kernel
+@lean_kernel
 def recent_frequencies(
     events: tuple[Int32s, Int32s, Int64s],
     span: tuple[int, int],

@@ -6,9 +6,9 @@ They, and not all classes, are tried when they or the element's own class have c
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classgram.kernels import inlined, kernel_part, lean_kernel
-from classgram.kernels.class_table import ClassTable
 from classgram.kernels.criterion import Ready, Terms
 from classgram.kernels.exact_values import (
     build_profile,
@@ -30,54 +30,10 @@ from classgram.kernels.problem import (
     Problem,
     Rule,
     Scratch,
-    SingleArray,
 )
+from classgram.kernels.ranking import list_highest, replace_score
 
-BLOCK = 64
-"""Scores that are searched at a time."""
-
-
-@kernel_part
-def list_rivals(
-    scores: SingleArray, table: ClassTable, cut: float, rivals: IntArray, kept: SingleArray
-) -> None:
-    """List the classes with scores above the cut, the highest ones if there are too many.
-
-    Rivals that are not ranked stay as long as there is room.
-    """
-    length = 0
-    for i in range(rivals.size):
-        if rivals[i] < 0:
-            break
-        if table.places[rivals[i]] < 0:
-            rivals[length] = rivals[i]
-            kept[length] = IMPOSSIBLE
-            length += 1
-    lowest = np.float32(cut)
-    for first in range(0, table.ranked.size, BLOCK):
-        last = min(first + BLOCK, table.ranked.size)
-        # Most blocks hold no such class: counting them is a vector loop, finding them is not.
-        above = np.int32(0)
-        for place in range(first, last):
-            above = np.int32(above + np.int32(scores[place] > lowest))
-        if above == 0:
-            continue
-        for place in range(first, last):
-            score = scores[place]
-            if score <= lowest:
-                continue
-            at = min(length, rivals.size - 1)
-            length = at + 1
-            while at > 0 and kept[at - 1] < score:
-                kept[at] = kept[at - 1]
-                rivals[at] = rivals[at - 1]
-                at -= 1
-            kept[at] = score
-            rivals[at] = table.ranked[place]
-            if length == rivals.size:
-                lowest = max(lowest, kept[length - 1])
-    if length < rivals.size:
-        rivals[length] = -1
+MarkArray = NDArray[np.uint8]
 
 
 class Look(NamedTuple):
@@ -94,20 +50,16 @@ class Look(NamedTuple):
 @kernel_part
 def remember_look(problem: Problem, scratch: Scratch, element: int, best: int, look: Look) -> None:
     """Keep what a look at an element has found; it goes from its class to the best."""
-    table, memory, scores = problem.table, problem.memory, scratch.scores
-    present, all_tried = problem.classes[element], table.ranked.size == problem.candidates
+    memory, present = problem.memory, wide(problem.classes[element])
+    blocks, tops = scratch.score_blocks, scratch.tops
     memory.looked[element] = problem.numbers[ROUND]
-    memory.values[element] = look.mine
-    if all_tried:
-        memory.slacks[element] = look.mine - look.top
+    memory.slacks[element] = look.mine - look.top
     if best != present:
         # The element will be there, and the class that it leaves may win it back.
-        scores[table.places[best]] = IMPOSSIBLE
-        if table.places[present] >= 0:
-            scores[table.places[present]] = np.float32(look.mine)
-    lowest = look.mine - look.distance
-    if all_tried or look.top > lowest:
-        list_rivals(scores, table, lowest, memory.rivals[element], scratch.rival_scores)
+        replace_score(blocks, tops, best, float(IMPOSSIBLE))
+        replace_score(blocks, tops, present, look.mine)
+    limits = (look.mine - look.distance, max(look.mine, look.top))
+    list_highest(blocks, tops, limits, memory.rivals[element], scratch.rival_scores)
 
 
 @inlined
@@ -155,3 +107,43 @@ def propose_rivals(
     """Write the best rival of each element beside it, or its class; the table stands still."""
     for i in range(elements.size):
         proposals[i] = best_rival(problem, criterion[0], scratch, rule, elements[i])
+
+
+@lean_kernel
+def mark_hopeful(problem: Problem, elements: IntArray, hopeful: MarkArray) -> None:
+    """Mark the elements that have rivals of which one, or the own class, has changed since the last look."""
+    memory = problem.memory
+    for i in range(elements.size):
+        element = elements[i]
+        rivals, last = memory.rivals[element], memory.looked[element]
+        anew = memory.changed[problem.classes[element]] > last
+        hopeful[i] = 0
+        for k in range(rivals.size):
+            if rivals[k] < 0 or hopeful[i] > 0:
+                break
+            hopeful[i] = 1 if anew or memory.changed[rivals[k]] > last else 0
+
+
+@lean_kernel
+def mark_unsure(
+    problem: Problem,
+    touched: tuple[MarkArray, MarkArray],
+    elements: IntArray,
+    close: float,
+    unsure: MarkArray,
+) -> None:
+    """Mark the elements of touched classes, and those of little slack that occur with a touched class.
+
+    ``touched`` has marks for the classes, and for the opposite ones. All others would find what they found
+    before, except in a class that was touched; if that came near it is a rival.
+    """
+    own, opposite = touched
+    events, slacks = problem.events, problem.memory.slacks
+    for i in range(elements.size):
+        element = elements[i]
+        unsure[i] = own[problem.classes[element]]
+        if unsure[i] == 0 and slacks[element] < close:
+            for entry in range(events.starts[element], events.starts[element + 1]):
+                if opposite[events.partner_classes[events.partners[entry]]] > 0:
+                    unsure[i] = 1
+                    break

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from classgram.kernels import kernel
+from classgram.kernels import lean_kernel
 
 
 class TrieArrays(NamedTuple):
@@ -22,7 +22,7 @@ class TrieArrays(NamedTuple):
     log_backoffs: np.ndarray  # float32[inner], natural log
 
 
-@kernel
+@lean_kernel
 def find(words: np.ndarray, start: int, end: int, word: int) -> int:
     """Return the index of a word in a sorted range, or -1.
 
@@ -40,19 +40,19 @@ def find(words: np.ndarray, start: int, end: int, word: int) -> int:
     return low if words[low] == word else -1
 
 
-@kernel
+@lean_kernel
 def link_suffixes(
     starts: np.ndarray,
     words: np.ndarray,
     parent_suffixes: np.ndarray,
     lower_starts: np.ndarray,
     lower_words: np.ndarray,
-) -> np.ndarray:
-    """Return, for each entry of a level, the entry of the level below that is its suffix, or -1.
+    suffixes: np.ndarray,
+) -> None:
+    """Write, for each entry of a level, the entry of the level below that is its suffix, or -1.
 
     ``parent_suffixes`` gives each parent's own suffix, a parent of the level below.
     """
-    suffixes = np.empty(words.size, dtype=np.int32)
     for parent in range(starts.size - 1):
         start, end = starts[parent], starts[parent + 1]
         if start == end:
@@ -63,10 +63,9 @@ def link_suffixes(
             continue
         for entry in range(start, end):
             suffixes[entry] = find(lower_words, lower_starts[lower], lower_starts[lower + 1], words[entry])
-    return suffixes
 
 
-@kernel
+@lean_kernel
 def descend(trie: TrieArrays, context: int, word: int) -> tuple[int, float]:
     """Return the longest n-gram of a context's suffixes and a word, and the back-offs on the way."""
     log_backoff = 0.0
@@ -79,7 +78,7 @@ def descend(trie: TrieArrays, context: int, word: int) -> tuple[int, float]:
     return int(word), log_backoff
 
 
-@kernel
+@lean_kernel
 def context_of(trie: TrieArrays, node: int) -> int:
     """Return the node as a context: itself, or its suffix where it is of the highest order."""
     if node < trie.log_backoffs.size:
@@ -87,17 +86,19 @@ def context_of(trie: TrieArrays, node: int) -> int:
     return int(trie.suffixes[node])
 
 
-@kernel
+@lean_kernel
 def step(trie: TrieArrays, context: int, word: int) -> tuple[int, float]:
     """Return the context after a word, and the word's log-probability."""
     node, log_backoff = descend(trie, context, word)
     return context_of(trie, node), log_backoff + trie.log_probabilities[node]
 
 
-@kernel
-def fill_distribution(trie: TrieArrays, context: int, probabilities: np.ndarray) -> None:
-    """Turn the unigram distribution into that of a context, from the shortest suffix up."""
-    chain = np.empty(64, dtype=np.int64)
+@lean_kernel
+def fill_distribution(trie: TrieArrays, context: int, probabilities: np.ndarray, chain: np.ndarray) -> None:
+    """Turn the unigram distribution into that of a context, from the shortest suffix up.
+
+    ``chain`` is room for the context and all its suffixes.
+    """
     length = 0
     while context >= 0:
         chain[length] = context
@@ -105,6 +106,8 @@ def fill_distribution(trie: TrieArrays, context: int, probabilities: np.ndarray)
         context = trie.suffixes[context]
     for index in range(length - 1, -1, -1):
         node = chain[index]
-        probabilities *= np.exp(np.float64(trie.log_backoffs[node]))
+        weight = np.exp(np.float64(trie.log_backoffs[node]))
+        for word in range(probabilities.size):
+            probabilities[word] *= weight
         for child in range(trie.starts[node], trie.starts[node + 1]):
             probabilities[trie.words[child]] = np.exp(np.float64(trie.log_probabilities[child]))

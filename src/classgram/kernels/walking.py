@@ -4,9 +4,11 @@ A state of a model is a row of integers; these kernels take one column of it, th
 the number of a class context, for many states together.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from classgram.kernels import kernel
+from classgram.kernels import lean_kernel
 from classgram.kernels.class_rows import ClassRows, ContextTree, fill_classes
 from classgram.kernels.tries import TrieArrays, context_of, descend, find
 
@@ -16,7 +18,15 @@ FEW_WORDS = 200
 """So few words are looked up one by one, without a row of all words."""
 
 
-@kernel
+class RowRoom(NamedTuple):
+    """Room for the row of one context."""
+
+    row: np.ndarray  # float64: the probability of every symbol
+    chain: np.ndarray  # int64: the context and all its suffixes
+    weights: np.ndarray  # float64: what is backed off to each of them
+
+
+@lean_kernel
 def step_all(
     trie: TrieArrays, contexts: np.ndarray, words: np.ndarray, after: np.ndarray, logs: np.ndarray
 ) -> None:
@@ -27,7 +37,7 @@ def step_all(
         logs[index] = log_backoff + trie.log_probabilities[node]
 
 
-@kernel
+@lean_kernel
 def row_contexts(rows: np.ndarray, maps: np.ndarray, tree: ContextTree, out: np.ndarray) -> None:
     """Write the node of the longest known class context of each row of words, oldest first.
 
@@ -51,16 +61,15 @@ def row_contexts(rows: np.ndarray, maps: np.ndarray, tree: ContextTree, out: np.
         out[index] = node
 
 
-@kernel
+@lean_kernel
 def fill_row(
-    trie: TrieArrays, probabilities: np.ndarray, context: int, unigrams: np.ndarray, row: np.ndarray
+    trie: TrieArrays, probabilities: np.ndarray, context: int, unigrams: np.ndarray, room: RowRoom
 ) -> None:
     """Write the probability of every symbol after a context, from the shortest suffix up.
 
     ``probabilities`` are those of the nodes, ``unigrams`` those of symbols without context.
     """
-    chain = np.empty(64, dtype=np.int64)
-    weights = np.empty(64)
+    row, chain, weights = room.row, room.chain, room.weights
     length = 0
     weight = 1.0
     while context >= 0:
@@ -79,23 +88,24 @@ def fill_row(
                 row[trie.words[child]] = weights[index] * probabilities[child]
 
 
-@kernel
+@lean_kernel
 def add_word_rows(
     trie: TrieArrays,
     contexts: np.ndarray,
     values: tuple[np.ndarray, np.ndarray],
     wanted: tuple[np.ndarray, np.ndarray],
-    weights: np.ndarray,
-    out: np.ndarray,
+    sums: tuple[np.ndarray, np.ndarray],
+    room: RowRoom,
 ) -> None:
     """Add each context's weight times the probabilities of the words wanted there.
 
     ``values`` is (probabilities of the nodes, those of words without context). ``wanted`` is (starts,
-    words): context i wants words[starts[i]:starts[i + 1]], and ``out`` has a place for each.
+    words): context i wants words[starts[i]:starts[i + 1]]. ``sums`` is (the weight of each context, a place
+    for each word wanted).
     """
     starts, words = wanted
     probabilities, unigrams = values
-    row = np.empty(unigrams.size)
+    weights, out = sums
     for index in range(contexts.size):
         if starts[index + 1] - starts[index] < FEW_WORDS:
             for place in range(starts[index], starts[index + 1]):
@@ -103,50 +113,52 @@ def add_word_rows(
                 found = unigrams[node] if node < unigrams.size else probabilities[node]
                 out[place] += weights[index] * np.exp(log_backoff) * found
             continue
-        fill_row(trie, probabilities, contexts[index], unigrams, row)
+        fill_row(trie, probabilities, contexts[index], unigrams, room)
         for place in range(starts[index], starts[index + 1]):
-            out[place] += weights[index] * row[words[place]]
+            out[place] += weights[index] * room.row[words[place]]
 
 
-@kernel
+@lean_kernel
 def add_class_ngram_rows(
     trie: TrieArrays,
     contexts: np.ndarray,
     values: tuple[np.ndarray, np.ndarray],
     members: tuple[np.ndarray, np.ndarray],
     wanted: tuple[np.ndarray, np.ndarray],
-    weights: np.ndarray,
-    out: np.ndarray,
+    sums: tuple[np.ndarray, np.ndarray],
+    room: RowRoom,
 ) -> None:
     """Do the same for a trie over classes; ``members`` is (class, p(w | class)) of every word."""
     starts, words = wanted
     class_of, shares = members
     probabilities, unigrams = values
-    row = np.empty(unigrams.size)
+    weights, out = sums
+    row = room.row
     for index in range(contexts.size):
-        fill_row(trie, probabilities, contexts[index], unigrams, row)
+        fill_row(trie, probabilities, contexts[index], unigrams, room)
         for place in range(starts[index], starts[index + 1]):
             word = words[place]
             out[place] += weights[index] * row[class_of[word]] * shares[word]
 
 
-@kernel
+@lean_kernel
 def add_class_rows(
     rows: ClassRows,
     contexts: np.ndarray,
-    depth: int,
     members: tuple[np.ndarray, np.ndarray],
     wanted: tuple[np.ndarray, np.ndarray],
-    weights: np.ndarray,
-    out: np.ndarray,
+    sums: tuple[np.ndarray, np.ndarray],
+    room: RowRoom,
 ) -> None:
     """Do the same for rows of class probabilities."""
     starts, words = wanted
     class_of, shares = members
-    row = np.empty(rows.log_unigrams.size)
+    weights, out = sums
+    row = room.row
     for index in range(contexts.size):
-        row[:] = np.exp(rows.log_unigrams.astype(np.float64))
-        fill_classes(rows, contexts[index], depth, row)
+        for label in range(row.size):
+            row[label] = np.exp(np.float64(rows.log_unigrams[label]))
+        fill_classes(rows, contexts[index], row, room.chain)
         for place in range(starts[index], starts[index + 1]):
             word = words[place]
             out[place] += weights[index] * row[class_of[word]] * shares[word]

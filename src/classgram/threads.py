@@ -1,0 +1,68 @@
+"""Work shared among the threads of this process, with the same result for any number of them."""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+LEAST_SHARE = 1 << 16
+"""Fewer tokens than this for each thread are not worth handing out."""
+
+Span = tuple[int, int]
+"""What is worked on from the first on, up to the last, that one not included."""
+
+
+class Threads:
+    """So many threads, which live until the block that they are made for ends; one is the caller itself."""
+
+    def __init__(self, number: int = 1) -> None:
+        self.number = max(number, 1)
+        self._pool = ThreadPoolExecutor(self.number) if self.number > 1 else None
+
+    def __enter__(self) -> "Threads":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def map(self, function: Callable[[T], R], items: Iterable[T]) -> list[R]:
+        """The results of a function for all items, worked on side by side."""
+        if self._pool is None:
+            return [function(item) for item in items]
+        return list(self._pool.map(function, items))
+
+    def map_behind(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """The results of a function for all items, each worked on while the caller's thread makes the next.
+
+        Items are made there because they may be long in coming, and Ctrl-C is only noticed there.
+        """
+        if self._pool is None:
+            yield from map(function, items)
+            return
+        pending: Future[R] | None = None
+        try:
+            for item in items:
+                if pending is not None:
+                    yield pending.result()
+                pending = self._pool.submit(function, item)
+        except Exception:
+            # What is wrong with an item is said before what is wrong with the next one.
+            if pending is not None:
+                pending.result()
+            raise
+        if pending is not None:
+            yield pending.result()
+
+    def shares(self, first: int, last: int, least: int = 0) -> list[Span]:
+        """A span cut into one for each thread, or fewer where these would be short; at least one."""
+        pieces = max(min(self.number, (last - first) // max(least, LEAST_SHARE)), 1)
+        cuts = [first + (last - first) * piece // pieces for piece in range(pieces + 1)]
+        return list(pairwise(cuts))
+
+
+ALONE = Threads()
+"""The caller's thread, and no other."""
