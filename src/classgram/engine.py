@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 from types import TracebackType
@@ -159,9 +159,11 @@ class LocalEngine:
             try:
                 calls[0]()
             finally:
-                wait(others)
-        for other in others:
-            other.result()
+                # This waits, and raises nothing.
+                errors = [other.exception() for other in others]
+        for error in errors:
+            if error is not None:
+                raise error
 
     def _scratch_for(self, state: State, side: int) -> list[Scratch]:
         """Give working memory for every thread, made once for a state."""
