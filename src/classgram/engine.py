@@ -94,12 +94,13 @@ class LocalEngine:
         problem, criterion = packed(side.problem), packed((state.terms, state.ready))
         table, mirror = packed(problem.table), packed(side.mirror)
         batch, rule, slots = rounds.batch, packed(rounds.rule), packed(scratch[0].slots)
+        rounds = rounds._replace(rule=rule)
         # The other side's moves have changed cells of this one's table.
         self.renew(table, criterion)
         moved = 0
         for first in range(0, elements.size, batch):
             chosen = elements[first : first + batch]
-            proposals = self._propose(problem, criterion, scratch, chosen, rounds._replace(rule=rule))
+            proposals = self._propose(problem, criterion, scratch, chosen, rounds)
             moved += apply_proposals(problem, mirror, criterion, slots, chosen, proposals, rule)
             self.renew(table, criterion)
         return int(moved)

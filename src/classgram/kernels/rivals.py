@@ -73,18 +73,16 @@ def best_rival(problem: Problem, terms: Terms, scratch: Scratch, rule: Rule, ele
     present = wide(problem.classes[element])
     memory.looked[element] = problem.numbers[ROUND]
     anew = changed[present] > last
-    length, hopeful = 0, 0
-    while length < rivals.size and rivals[length] >= 0:
-        hopeful += 1 if anew or changed[rivals[length]] > last else 0
-        length += 1
-    if hopeful == 0 or not may_leave(totals, sizes, present, terms.discount):
+    if not may_leave(totals, sizes, present, terms.discount):
         return present
     profile = build_profile(problem.events, scratch.slots, element, present, problem.tied)
     own = value_in_own(pairs_of(problem.table), terms, profile)
     classes = Classes(pairs_of(problem.table), totals, problem.numbers, problem.side)
     best, highest = present, rule.threshold
     tie = ROUNDING * (1.0 + abs(own.terms))
-    for i in range(length):
+    for i in range(rivals.size):
+        if rivals[i] < 0:
+            break
         c = wide(rivals[i])
         tried = c != present and (anew or changed[c] > last)
         if tried and may_join(totals, sizes, c, terms.discount):
