@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from classgram import ngrams, threads
 from classgram.errors import InputError
-from classgram.events import SparseRows, joint_events, word_events
+from classgram.events import SparseRows, element_sizes, joint_events, word_events
 from classgram.ngrams import Level, NgramCounts, count_ngrams
 from classgram.options import CountOptions, ReadOptions, TextOptions, VocabularyOptions
 from classgram.scanner import MANY_TYPES
-from classgram.state import element_sizes, stack
+from classgram.state import stack
 from classgram.text import text_from_strings
 from classgram.vocabulary import EOS, Vocabulary
 from tests import reference

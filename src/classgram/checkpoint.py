@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,13 @@ class Checkpoints:
     """Where a search leaves its checkpoints, and what identifies it."""
 
     path: Path
-    identity: dict[str, Any]
+    task: Task
+    options: SearchOptions
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """What must be equal for a search to be continued, by name; short searches never ask for it."""
+        return search_identity(self.task, self.options)
 
     def write(self, cursor: dict[str, Any], arrays: Arrays) -> None:
         """Replace the checkpoint in one step."""

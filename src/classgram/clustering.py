@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from classgram.candidates import make_candidates, selects_all
-from classgram.checkpoint import Checkpoints, check_maps, search_identity
+from classgram.checkpoint import Checkpoints, check_maps
 from classgram.class_number import choose_class_number
 from classgram.compiling import await_kernels, compile_ahead
 from classgram.criteria import Criterion, LeavingOneOut, choose_criterion
@@ -148,7 +148,7 @@ def prepare(
     numbers = class_numbers(task, classes)
     criterion: Criterion = choose_criterion(task.options)
     path, resume = saved
-    checkpoints = Checkpoints(path, search_identity(task, options)) if path is not None else None
+    checkpoints = Checkpoints(path, task, options) if path is not None else None
     restored = None
     notes: list[str] = []
     if resume and checkpoints is not None and checkpoints.path.exists():

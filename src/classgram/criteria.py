@@ -155,8 +155,9 @@ def combinations(shift: float) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.ui
     shares = np.rint(np.stack([(amounts - of_high * high) / low, of_high], axis=1) * ONE).astype(np.uint16)
     counts = np.concatenate([np.arange(256), np.geomspace(256, 1e9, 128).round()])
     fitted = np.zeros((amounts.size, counts.size))
-    for which, node in enumerate((low, high)):
-        fitted += shares[:, which, None] / ONE * differences(node[:, None], counts, shift)
+    of_nodes = differences(nodes[:, None], counts, shift)
+    for which in (0, 1):
+        fitted += shares[:, which, None] / ONE * of_nodes[firsts + which]
     excess = fitted - differences(amounts[:, None], counts, shift)
     highest, lowest = excess.max(axis=1), excess.min(axis=1)
     # Between the counts looked at the error is hardly larger.

@@ -47,6 +47,20 @@ class Events:
         """The number of events."""
         return int(self.by_row.counts.sum(dtype=np.int64))
 
+    @cached_property
+    def sizes(self) -> tuple[Int64s, Int64s]:
+        """How often each word occurred, and each context."""
+        return frozen(element_sizes(self.by_column)), frozen(element_sizes(self.by_row))
+
+
+def element_sizes(rows: SparseRows) -> Int64s:
+    """The count of every element, from its row."""
+    sizes = np.zeros(rows.starts.size - 1, np.int64)
+    seen = np.flatnonzero(np.diff(rows.starts))
+    # Rows without entries end where the next one starts, so those between two others are passed over.
+    sizes[seen] = np.add.reduceat(rows.counts, rows.starts[seen], dtype=np.int64)
+    return sizes
+
 
 def word_events(counts: NgramCounts) -> Events:
     """The bigrams of a text: contexts are single words, <s> among them."""

@@ -153,15 +153,6 @@ def kernel_events(rows: SparseRows, classes: ClassMap) -> kernel.Events:
     return kernel.Events(frozen(rows.starts), frozen(rows.columns), frozen(counts), classes)
 
 
-def element_sizes(rows: SparseRows) -> Counts:
-    """Give the count of every element."""
-    sizes = np.zeros(rows.starts.size - 1, np.int64)
-    seen = np.flatnonzero(np.diff(rows.starts))
-    # Rows without entries end where the next one starts, so those between two others are passed over.
-    sizes[seen] = np.add.reduceat(rows.counts, rows.starts[seen], dtype=np.int64)
-    return sizes
-
-
 def class_totals(classes: ClassMap, sizes: Counts, width: int) -> Counts:
     """Give the count of every class, from that of the elements."""
     totals = np.zeros(width, np.int64)
@@ -198,7 +189,7 @@ def tied_state(
     width = padded(numbering.total)
     cells = np.zeros((2 * numbering.total, width), stacked.amounts.dtype)
     kernel.fill_cells(stacked, own, cells)
-    sizes = np.stack([element_sizes(events.by_column), element_sizes(events.by_row)], axis=1)
+    sizes = np.stack(events.sizes, axis=1)
     totals = np.stack([class_totals(own, sizes[:, side], width) for side in (0, 1)])
     table = dense_table(cells, totals, terms, ready)
     words_by_contexts = cells[: numbering.total]
@@ -251,9 +242,8 @@ def separate_tables(
     """
     (contexts, words), (sparse, moving) = maps, form
     rows, columns = (numbering.total for numbering in numberings)
-    sizes = element_sizes(events.by_column), element_sizes(events.by_row)
-    word_totals = class_totals(words, sizes[0], padded(columns))[None]
-    context_totals = class_totals(contexts, sizes[1], padded(rows))[None]
+    word_totals = class_totals(words, events.sizes[0], padded(columns))[None]
+    context_totals = class_totals(contexts, events.sizes[1], padded(rows))[None]
     if sparse:
         amounts = cast(npt.NDArray[np.int32], events.by_row.counts)
         pairs = class_pairs(events, contexts, words)
@@ -290,7 +280,7 @@ def separate_state(
     contexts, words = (np.array(classes, np.int32) for classes in maps)
     form = (sparse, least[1] is not None)
     table, mirror = separate_tables(events, (contexts, words), numberings, (terms, ready), form)
-    word_sizes, context_sizes = element_sizes(events.by_column), element_sizes(events.by_row)
+    word_sizes, context_sizes = events.sizes
     context_totals = class_totals(contexts, context_sizes, numberings[0].total)
     problem = Problem(
         kernel_events(events.by_column, contexts),

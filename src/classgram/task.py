@@ -26,7 +26,6 @@ from classgram.state import (
     Numbering,
     State,
     check_memory,
-    element_sizes,
     separate_state,
     tied_state,
 )
@@ -83,7 +82,7 @@ def make_task(counts: NgramCounts, options: ClusterOptions) -> Task:
     else:
         contexts, events = joint_events(counts, options.contexts, options.order)
     pins = tuple(pinned_word(counts, word) for word in options.pins)
-    words, contexts_sizes = element_sizes(events.by_column), element_sizes(events.by_row)
+    words, contexts_sizes = events.sizes
     unpinned = np.ones(events.columns, np.bool_)
     unpinned[list(pins)] = False
     free_contexts = np.ones(events.rows, np.bool_)
@@ -195,9 +194,7 @@ def start_state(
 
 def mend_start(task: Task, classes: ClassMap, index: int, candidates: int) -> int:
     """Merge the classes of a start that occur once on a side where they count."""
-    sizes: tuple[Counts, ...] = (task.sizes[index],)
-    if task.tied:
-        sizes = (element_sizes(task.events.by_column), element_sizes(task.events.by_row))
+    sizes: tuple[Counts, ...] = task.events.sizes if task.tied else (task.sizes[index],)
     return merge_single_counts(classes, sizes, task.free[index], candidates)
 
 
