@@ -14,9 +14,9 @@ from classgram.errors import InputError
 from classgram.events import SparseRows, element_sizes, joint_events, word_events
 from classgram.ngrams import Level, NgramCounts, count_ngrams
 from classgram.options import CountOptions, ReadOptions, TextOptions, VocabularyOptions
-from classgram.scanner import MANY_TYPES
+from classgram.scanner import MANY_TYPES, SYMBOLS, WordScanner
 from classgram.state import stack
-from classgram.text import text_from_strings
+from classgram.text import Chunk, text_from_strings
 from classgram.vocabulary import EOS, Vocabulary
 from tests import reference
 from tests.strategies import texts
@@ -36,6 +36,20 @@ def test_counts_equal_a_counter(text: str, order: int, cutoffs: list[int]) -> No
     kept = reference.cut(expected, cutoffs)
     for n in range(1, order + 1):
         assert dict(counts.items(n)) == dict(kept[n])
+
+
+@given(
+    st.lists(st.text("ab\x01é", min_size=1, max_size=26), min_size=1, max_size=20),
+    st.lists(st.sampled_from([" ", "\t", "\x0b", " \r"]), min_size=20, max_size=20),
+    st.integers(0, 20),
+)
+def test_a_scanner_tells_words_of_any_length_apart(words: list[str], between: list[str], cut: int) -> None:
+    numbers = {word: len(SYMBOLS) + place for place, word in enumerate(dict.fromkeys(words))}
+    pieces = [f"{word}{space}".encode() for word, space in zip(words, between, strict=False)]
+    scanner = WordScanner()
+    chunks = (Chunk(b"".join(part), "words", 1) for part in (pieces[:cut], pieces[cut:]))
+    assert [number for chunk in chunks for number in scanner.feed(chunk)] == [numbers[word] for word in words]
+    assert scanner.words(np.array([*numbers.values()])).decode().split("\n")[:-1] == list(numbers)
 
 
 @given(texts, st.integers(1, 4), st.integers(1, 9))

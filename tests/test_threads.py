@@ -1,6 +1,7 @@
 """Threads: shares that cover everything, results in order, and the first error first."""
 
 import threading
+import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -44,6 +45,19 @@ def test_items_are_made_where_signals_are_noticed() -> None:
     assert threading.get_ident() not in {used for _, used in worked}
 
 
+def test_items_are_worked_on_one_at_a_time() -> None:
+    at_work = threading.Lock()
+
+    def work(item: int) -> int:
+        assert at_work.acquire(blocking=False)
+        time.sleep(0.001)
+        at_work.release()
+        return item
+
+    with Threads(3) as threads:
+        assert list(threads.map_behind(work, range(20))) == list(range(20))
+
+
 @pytest.mark.parametrize("number", [1, 2])
 def test_what_is_wrong_first_is_said_first(number: int) -> None:
     def items() -> Iterator[str]:
@@ -74,8 +88,11 @@ def test_a_spool_gives_back_what_it_was_given(limit: int) -> None:
     parts = [rng.integers(0, 9, LEAST_ROOM // 3).astype(np.int32) for _ in range(7)]
     every, numbers = np.concatenate(parts), rng.permutation(9).astype(np.int32)
     with Spool(limit) as spool:
-        for part in parts:
+        for part in parts[:4]:
             spool.append(part)
+        for part in parts[4:]:
+            spool.room(2 * part.size)[: part.size] = part
+            spool.keep(part.size)
         assert spool.size == every.size
         assert np.array_equal(spool.renumbered(numbers, (5, 99))[:-1], numbers[every[5:99]])
         taken = spool.taken(numbers)

@@ -20,7 +20,7 @@ from classgram.progress import human, progress
 from classgram.scanner import WordScanner
 from classgram.sentences import Sentences, sentences_from_ids
 from classgram.spool import Spool, temporary_room
-from classgram.text import Strings, Text, read_text, text_from_strings
+from classgram.text import CHUNK, Chunk, Strings, Text, read_text, text_from_strings
 from classgram.threads import ALONE, Span, Threads
 from classgram.vocabulary import (
     BOS,
@@ -293,15 +293,18 @@ def fill_spool(
 
 
 def expected_ids(text: Text) -> int:
-    """About as many ids as a text will hardly have more of, or 0 where nothing is known of it."""
-    return (text.size or 0) // SHORT_WORD
+    """About as many ids as a text will hardly have more of, and a chunk's, for which room is made ahead."""
+    return (text.size or 0) // SHORT_WORD + CHUNK
 
 
 def scan_into(spool: Spool, text: Text, scanner: WordScanner, quiet: bool, threads: Threads) -> None:
-    """Read a text to its end, ids into the spool; a chunk is scanned while the next one is read."""
+    """Read a text to its end, ids into the spool; a chunk is scanned while the next ones are read."""
+
+    def scan(chunk: Chunk) -> None:
+        spool.keep(scanner.feed_into(spool.room(scanner.most_ids(chunk)), chunk))
+
     with progress("reading", text.size, "bytes", quiet) as report:
-        for ids in threads.map_behind(scanner.feed, text.chunks()):
-            spool.append(ids)
+        for _ in threads.map_behind(scan, text.chunks()):
             report(text.consumed[0], f"{human(spool.size)} words")
     if spool.size == 0:
         raise InputError(f"{text.name}: the text is empty: it holds no words; name another")
@@ -432,11 +435,16 @@ def counted_level(
         kernel.count_words(frozen(different[first:last]), rows)
         return rows
 
-    rows = np.append(np.zeros(1, np.int64), np.cumsum(np.sum(threads.map(tally, ranges), axis=0)))
+    lengths = threads.map(tally, ranges)
+    rows = np.append(np.zeros(1, np.int64), np.cumsum(np.sum(lengths, axis=0)))
     level = Level(rows, np.empty(rows[-1], np.int32), np.empty(rows[-1], np.int64))
-    fill = rows[:-1].copy()
-    for first, last in ranges:
+
+    def write(place: tuple[Span, Int64s]) -> None:
+        (first, last), fill = place
         kernel.fill_level((first, last, int(starts[first])), tallied, fill, (level.words, level.counts))
+
+    # Words come in order: in each row, those of one range stand behind those of the ranges before it.
+    threads.map(write, zip(ranges, np.cumsum([rows[:-1], *lengths[:-1]], axis=0), strict=True))
     return level
 
 

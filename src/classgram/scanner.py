@@ -8,6 +8,8 @@ from classgram.kernels import frozen
 from classgram.kernels import scan as kernel
 from classgram.text import Chunk
 
+Int32s = npt.NDArray[np.int32]
+
 SYMBOLS = ("<unk>", "<s>", "</s>")
 """The words with fixed ids 0, 1 and 2."""
 
@@ -42,19 +44,28 @@ class WordScanner:
         symbols = kernel.SKIP if skip_symbols else kernel.REFUSE
         self._rules = kernel.Rules(symbols, int(grow), int(blank_lines))
 
-    def feed(self, chunk: Chunk) -> npt.NDArray[np.int32]:
+    def feed(self, chunk: Chunk) -> Int32s:
         """The ids of a chunk's words, </s> closing each line that has words."""
+        most = self.most_ids(chunk)
+        if self._out.size < most:
+            self._out = np.empty(most, np.int32)
+        return self._out[: self.feed_into(self._out, chunk)].copy()
+
+    @staticmethod
+    def most_ids(chunk: Chunk) -> int:
+        """How many ids there must be room for."""
+        return len(chunk.data) + 1
+
+    def feed_into(self, out: Int32s, chunk: Chunk) -> int:
+        """Write the ids of a chunk's words, and return how many they are."""
         state = self._state
         state[kernel.POSITION] = 0
         state[kernel.WRITTEN] = 0
         data = frozen(np.frombuffer(chunk.data, np.uint8))
-        if self._out.size <= data.size:
-            self._out = np.empty(data.size + 1, np.int32)
-        out = self._out
         while True:
             kernel.scan(data, self._table, self._rules, out, state)
             if state[kernel.STATUS] == kernel.DONE:
-                return out[: state[kernel.WRITTEN]].copy()
+                return int(state[kernel.WRITTEN])
             if state[kernel.STATUS] == kernel.SYMBOL:
                 self._refuse_symbol(chunk)
             self._grow(len(chunk.data))
@@ -98,7 +109,7 @@ class WordScanner:
 
 def empty_table(types: int, letters: int) -> kernel.WordTable:
     """An empty table for so many words with so many bytes in all, at most half full."""
-    places = 1 << max(4, int(2 * types).bit_length())
+    places = 1 << max(4, (2 * types - 1).bit_length())
     return kernel.WordTable(
         np.zeros(2 * places, np.uint64),
         np.empty(types, np.int64),

@@ -51,11 +51,19 @@ class Spool:
 
     def append(self, ids: Int32s) -> None:
         """Add ids at the end."""
+        self.room(ids.size)[: ids.size] = ids
+        self.keep(ids.size)
+
+    def room(self, most: int) -> Int32s:
+        """The memory behind the last id, for so many more; ``keep`` adds those that were written there."""
         # One more, so that there is room behind the last.
-        self._make_room(self._held + ids.size + 1)
-        self._ids[self._held : self._held + ids.size] = ids
-        self._held += ids.size
-        self.size += ids.size
+        self._make_room(self._held + most + 1)
+        return self._ids[self._held :]
+
+    def keep(self, number: int) -> None:
+        """Add so many ids, which were written behind the last."""
+        self._held += number
+        self.size += number
         if 4 * self._held > self._limit:
             self._spill()
 

@@ -1,5 +1,6 @@
 """Work shared among the threads of this process, with the same result for any number of them."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
@@ -10,6 +11,9 @@ R = TypeVar("R")
 
 LEAST_SHARE = 1 << 16
 """Fewer tokens than this for each thread are not worth handing out."""
+
+AHEAD = 4
+"""Items that may wait to be worked on: some take longer to make, others to be worked on."""
 
 Span = tuple[int, int]
 """What is worked on from the first on, up to the last, that one not included."""
@@ -36,32 +40,39 @@ class Threads:
         return list(self._pool.map(function, items))
 
     def map_behind(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """The results of a function for all items, each worked on while the caller's thread makes the next.
+        """The results of a function for one item after another, while the caller's thread makes the next.
 
         Items are made there because they may be long in coming, and Ctrl-C is only noticed there.
         """
         if self._pool is None:
             yield from map(function, items)
             return
-        pending: Future[R] | None = None
-        try:
-            for item in items:
-                if pending is not None:
-                    yield pending.result()
-                pending = self._pool.submit(function, item)
-        except Exception:
-            # What is wrong with an item is said before what is wrong with the next one.
-            if pending is not None:
-                pending.result()
-            raise
-        if pending is not None:
-            yield pending.result()
+        with ThreadPoolExecutor(1) as behind:
+            for future in submitted(behind, function, items):
+                yield future.result()
 
     def shares(self, first: int, last: int, least: int = 0) -> list[Span]:
         """A span cut into one for each thread, or fewer where these would be short; at least one."""
         pieces = max(min(self.number, (last - first) // max(least, LEAST_SHARE)), 1)
         cuts = [first + (last - first) * piece // pieces for piece in range(pieces + 1)]
         return list(pairwise(cuts))
+
+
+def submitted(
+    pool: ThreadPoolExecutor, function: Callable[[T], R], items: Iterable[T]
+) -> Iterator[Future[R]]:
+    """What a pool will make of items, in order."""
+    pending: deque[Future[R]] = deque()
+    try:
+        for item in items:
+            pending.append(pool.submit(function, item))
+            if len(pending) > AHEAD:
+                yield pending.popleft()
+    except Exception:
+        # What is wrong with an item is said before what is wrong with the next one.
+        yield from pending
+        raise
+    yield from pending
 
 
 ALONE = Threads()
