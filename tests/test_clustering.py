@@ -127,7 +127,7 @@ def test_gains_and_choices_equal_the_naive_twin(case: Case) -> None:
         classes = Classes(pairs, problem.table.totals, problem.numbers, problem.side)
         terms = case.state.terms
         proposals = np.zeros(max(side.movable.size, 1), np.int64)
-        rule = Rule(0.0, 2.0, 0.0, 0, np.zeros(1, np.float32))
+        rule = Rule(0.0, 2.0, 0.0, 0.0, 0, np.zeros(1, np.float32))
         propose_classes(problem, (terms, case.state.ready), scratch, side.movable, proposals, rule)
         for element, proposal in zip(side.movable.tolist(), proposals.tolist(), strict=False):
             own = int(problem.classes[element])
@@ -375,9 +375,9 @@ def test_criteria_as_data() -> None:
     table = np.array([[3, 1], [0, 2]])
     assert MaximumLikelihood().value(table) < 0
     assert LeavingOneOut(0.5).value(table) != LeavingOneOut(0.75).value(table)
-    assert default_batch(10_000) == 625
+    assert default_batch(10_000) == 416
     assert default_batch(100_000) == 2048
-    assert default_batch(40) == 2
+    assert default_batch(50) == 2
 
 
 def test_engine_refuses_no_threads() -> None:

@@ -23,7 +23,7 @@ def test_heuristic_equals_its_naive_twin(lines: list[str], classes: int, t: int,
     candidates = make_candidates(case.state, 0, options)
     twin = naive.NaiveHeuristic(case.pairs, case.state.maps[0].tolist(), side.problem.candidates, (t, h, u))
     scratch = side.scratch()._replace(rows=np.zeros((1, 2 * max(t + 2, h) + 8), np.int64))
-    rule = Rule(1e-6, 2.0, 0.0, 0, np.zeros(1, np.float32))
+    rule = Rule(1e-6, 2.0, 0.0, 0.0, 0, np.zeros(1, np.float32))
     criterion = (case.state.terms, case.state.ready)
     for _ in range(3):
         moved = run_heuristic(side.problem, side.mirror, criterion, scratch, side.movable, candidates, rule)

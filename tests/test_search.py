@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from classgram import compiling
@@ -19,18 +19,19 @@ from classgram.clustering import Result, exchange
 from classgram.criteria import LeavingOneOut, MaximumLikelihood, differences, kernel_terms
 from classgram.engine import LocalEngine, Rounds
 from classgram.errors import InputError
-from classgram.kernels.criterion import MOST, NODES, ONE
+from classgram.kernels.criterion import LEVELS, MOST, NODES, ONE
 from classgram.kernels.dense_scores import MOST_SHARED
-from classgram.kernels.problem import ROUND, Rule
+from classgram.kernels.exchange import apply_proposals
+from classgram.kernels.problem import Rule
 from classgram.kernels.proposals import propose_classes
-from classgram.kernels.rivals import propose_rivals
+from classgram.kernels.rivals import AT_ONCE, propose_rivals
 from classgram.options import ClusterOptions, RunOptions, SearchOptions
 from classgram.search import Search
 from classgram.tables import dense_table
 from tests.test_clustering import Case, cases, check_optimum, counts_of, synthetic_text, tables_are
 
 NOISE = np.zeros(1, np.float32)
-RULE = Rule(0.0, 2.0, 0.0, 0, NOISE)
+RULE = Rule(0.0, 2.0, 0.0, 0.0, 0, NOISE)
 
 
 @contextmanager
@@ -38,7 +39,7 @@ def fast(**constants: float) -> Iterator[None]:
     """Small tasks are searched as large ones are."""
     with ExitStack() as stack:
         for name, value in {"FEW_PLACES": 0, "FIRST_WHOLE": 1, "FEW_TOUCHED": 1.0, **constants}.items():
-            home = "schedule" if name in ("FIRST_WHOLE", "SETTLED") else "search"
+            home = "schedule" if name in ("FIRST_WHOLE", "FIRST_CLOSE", "FEW_CLOSE", "SETTLED") else "search"
             stack.enter_context(patch(f"classgram.{home}.{name}", value))
         yield
 
@@ -60,15 +61,17 @@ def test_rivals_are_tried_when_something_has_changed(case: Case) -> None:
     criterion = (case.state.terms, case.state.ready)
     for number, side in enumerate(case.state.sides):
         problem, memory = side.problem, side.problem.memory
-        proposals = np.zeros(max(side.movable.size, 1), np.int64)
-        arguments = (criterion, side.scratch(), side.movable, proposals, RULE)
-        propose_classes(problem, *arguments)
-        problem.numbers[ROUND] += 1
-        propose_rivals(problem, *arguments)
-        assert proposals[: side.movable.size].tolist() == problem.classes[side.movable].tolist()
-        problem.numbers[ROUND] += 1
-        memory.changed[:] = problem.numbers[ROUND]
-        propose_rivals(problem, *arguments)
+        proposals, again = (np.zeros(max(side.movable.size, 1), np.int64) for _ in range(2))
+        arguments = (criterion, side.scratch(), side.movable)
+        propose_classes(problem, *arguments, proposals, RULE)
+        staying = proposals[: side.movable.size] == problem.classes[side.movable]
+        propose_rivals(problem, *arguments, again, RULE)
+        # Those that are about to move try their rivals at once.
+        assert (
+            again[: side.movable.size][staying].tolist() == proposals[: side.movable.size][staying].tolist()
+        )
+        memory.churn[:] += 1e6
+        propose_rivals(problem, *arguments, proposals, RULE)
         for element, proposal in zip(side.movable.tolist(), proposals.tolist(), strict=False):
             listed = memory.rivals[element].tolist()
             rivals = set(listed[: listed.index(-1)] if -1 in listed else listed)
@@ -96,6 +99,62 @@ def test_rivals_are_the_classes_that_come_near(case: Case) -> None:
                     assert candidate in listed
 
 
+@given(cases(), st.data())
+def test_a_move_is_noted_with_all_that_it_concerns(case: Case, data: st.DataObject) -> None:
+    state, number = case.state, data.draw(st.integers(0, len(case.state.sides) - 1))
+    side, other = state.sides[number], state.sides[-1 - number]
+    problem, memory = side.problem, side.problem.memory
+    assume(side.movable.size > 0)
+    element = data.draw(st.sampled_from(side.movable.tolist()))
+    left, target = int(problem.classes[element]), data.draw(st.integers(0, problem.candidates - 1))
+    memory.rivals[element, :2] = (target, -1)
+    before = problem.table.totals.sum(axis=0)
+    rule, slots = RULE._replace(threshold=-1e300), side.scratch().slots
+    moved = apply_proposals(
+        problem,
+        side.mirror,
+        (state.terms, state.ready),
+        slots,
+        np.array([element], np.int32),
+        np.array([target], np.int64),
+        rule,
+    )
+    assume(moved > 0)
+    # With tied classes an element is context and word; else contexts stir words, and words contexts.
+    stirred: dict[int, int] = {}
+    for (context, word), amount in case.pairs.items():
+        if word == element and (case.task.tied or number == 0):
+            stirred[context] = stirred.get(context, 0) + amount
+        if context == element and (case.task.tied or number == 1):
+            stirred[word] = stirred.get(word, 0) + amount
+    found = problem.stirred
+    if found.size > 0:
+        assert found is other.problem.memory.stir
+        assert {place: int(found[place]) for place in np.flatnonzero(found).tolist()} == stirred
+    else:
+        assert len(state.sides) == 1
+    size = float(problem.sizes[element].sum())
+    expected = np.zeros(memory.churn.size)
+    expected[left] += size / before[left]
+    expected[target] += size / (before[target] + size)
+    assert memory.churn == pytest.approx(expected, rel=1e-6)
+    assert memory.rivals[element, :2].tolist() == [left, -1]
+    assert (memory.due[element] == AT_ONCE).all()
+
+
+def test_every_count_has_its_ready_differences() -> None:
+    counts = np.random.default_rng(3).integers(0, 40, (5, 32)).astype(np.int32)
+    # Small counts are looked up, others computed.
+    counts[1, ::3] = np.arange(11) * 1000
+    for criterion in (MaximumLikelihood(), LeavingOneOut(0.75)):
+        terms, ready = kernel_terms(criterion, 100_000)
+        table = dense_table(counts, np.ones((1, 32), np.int64), terms, ready)
+        for level, node in enumerate(NODES):
+            exact = differences(np.array(float(node)), counts.astype(np.float64), criterion.pair_shift)
+            steps = (exact - ready.lowest[level]) / ready.steps[level]
+            assert np.abs(table.differences[level:-1:LEVELS] - steps).max() <= 0.5 + 1e-6
+
+
 @given(cases().filter(lambda case: not case.sparse))
 def test_what_is_kept_ready_follows_the_moves(case: Case) -> None:
     state = case.state
@@ -104,6 +163,8 @@ def test_what_is_kept_ready_follows_the_moves(case: Case) -> None:
         for number, side in enumerate(state.sides):
             table = side.problem.table
             engine.sweep(state, number, side.movable, Rounds(3, RULE, False))
+            engine.renew(table, criterion, 1)
+            assert not table.stale.any()
             fresh = dense_table(table.cells, table.totals, *criterion)
             for name in ("short", "differences", "codes", "single_totals"):
                 assert np.array_equal(getattr(table, name), getattr(fresh, name)), name
@@ -139,10 +200,10 @@ def test_combined_differences_err_no_more_than_they_say(
 
 @settings(max_examples=60)
 @given(cases(), st.sampled_from([2, 64]), st.sampled_from([0.0, 8.0]))
-def test_a_fast_search_ends_in_an_optimum(case: Case, batch: int, close: float) -> None:
+def test_a_fast_search_ends_in_an_optimum(case: Case, batch: int, slack: float) -> None:
     options = replace(case.task.options, classes=case.state.numberings[-1].candidates)
     search = SearchOptions(start="random", seed=7, batch=batch)
-    with tables_are(case.sparse), fast(CLOSE=close):
+    with tables_are(case.sparse), fast(LITTLE_SLACK=slack):
         result = exchange(case.task.counts, options, search, RunOptions(threads=1))
     assert result.converged
     check_optimum(case, result)
@@ -159,7 +220,7 @@ def clustered(
     options = ClusterOptions(classes=9, shape=shape)  # type: ignore[arg-type]
     run = RunOptions(threads=threads, resume=resume)
     search = SearchOptions(start="random", seed=5, batch=8, no_regroup=True)
-    with fast(CLOSE=0.5, CHUNK_SECONDS=1e-9, SETTLED=0.1):
+    with fast(LITTLE_SLACK=0.5, FIRST_CLOSE=1, FEW_CLOSE=0.0, CHUNK_SECONDS=1e-9, SETTLED=0.1):
         return exchange(counts_of(lines), options, search, run, checkpoint)
 
 
@@ -192,7 +253,7 @@ class dying_after:  # noqa: N801 - used like a function
 @pytest.mark.parametrize("shape", ["tied", "joint"])
 def test_a_search_goes_on_from_any_round_of_any_sweep(lines: list[str], shape: str, tmp_path: Path) -> None:
     whole = clustered(lines, shape)
-    assert {sweep.kind for sweep in whole.sweeps} == {"whole", "restless", "rivals", "unsure"}
+    assert {sweep.kind for sweep in whole.sweeps} == {"whole", "restless", "rivals", "close", "unsure"}
     # Far more steps than there are: this run ends by itself, and only counts.
     steps = dying_after(10**9)
     with patch.object(Search, "_step", steps):
@@ -206,7 +267,7 @@ def test_a_search_goes_on_from_any_round_of_any_sweep(lines: list[str], shape: s
 
 @pytest.mark.parametrize("shape", ["tied", "joint"])
 def test_threads_share_every_kind_of_sweep(lines: list[str], shape: str) -> None:
-    few = [patch(f"classgram.engine.{name}", 1) for name in ("LEAST_SHARE", "LEAST_CELLS", "DEALT")]
+    few = [patch(f"classgram.engine.{name}", 1) for name in ("LEAST_SHARE", "LEAST_MOVED", "DEALT")]
     with few[0], few[1], few[2]:
         assert record(clustered(lines, shape, threads=3)) == record(clustered(lines, shape))
 

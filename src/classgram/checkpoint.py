@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from classgram.errors import InputError
 from classgram.folders import check_range, read_folder, write_folder
-from classgram.kernels.problem import ROUND
 from classgram.options import SearchOptions
 from classgram.partition import options_record
 from classgram.state import Numbering, State
@@ -76,7 +75,6 @@ def state_arrays(state: State) -> Arrays:
     arrays: Arrays = {f"map-{i}": classes for i, classes in enumerate(state.maps)}
     for i, side in enumerate(state.sides):
         arrays |= {f"{name}-{i}": values for name, values in side.problem.memory._asdict().items()}
-    arrays["numbers"] = state.sides[0].problem.numbers
     return arrays
 
 
@@ -85,8 +83,6 @@ def restore_memory(state: State, arrays: Arrays) -> None:
     for i, side in enumerate(state.sides):
         for name, values in side.problem.memory._asdict().items():
             values[:] = arrays[f"{name}-{i}"]
-    numbers = state.sides[0].problem.numbers
-    numbers[ROUND] = arrays["numbers"][ROUND]
 
 
 def check_maps(path: Path, arrays: Arrays, numbers: tuple[Numbering, ...], task: Task) -> None:

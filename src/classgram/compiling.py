@@ -15,7 +15,7 @@ from classgram.criteria import MaximumLikelihood
 from classgram.engine import available_threads
 from classgram.events import Events, SparseRows
 from classgram.kernels import Kernel, frozen
-from classgram.kernels.class_table import renew_cells
+from classgram.kernels.class_table import renew_rows
 from classgram.kernels.dense_scores import Corrections, add_differences, correct_tied_scores, count_seen
 from classgram.kernels.exchange import apply_proposals
 from classgram.kernels.problem import Profile, Rule, Scratch
@@ -118,14 +118,14 @@ def compile_applying() -> None:
 
 def idle_rule() -> Rule:
     """Give a rule for rounds without elements."""
-    return Rule(0.0, 0.0, 0.0, 0, np.zeros(1, np.float32))
+    return Rule(0.0, 0.0, 0.0, 0.0, 0, np.zeros(1, np.float32))
 
 
 def compile_renewing() -> None:
     """Compile the kernel that renews what a table keeps ready."""
     state = smallest_state()
     table = state.sides[0].problem.table
-    renew_cells(table, (state.terms, state.ready), 0, 0)
+    renew_rows(table, (state.terms, state.ready), 0, 1)
 
 
 if __name__ == "__main__":

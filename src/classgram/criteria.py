@@ -135,7 +135,7 @@ def kernel_terms(criterion: Criterion, total: int) -> tuple[Terms, Ready]:
     # Ready differences are rounded to whole steps, and each times its weight to 1/16 of one.
     errors += ((0.5 * weights + 0.04 * (shares > 0)) * steps[both]).sum(axis=1)
     constants = (weights * lowest[both]).sum(axis=1) - excesses
-    return terms, Ready(lowest, steps, quantised, firsts, shares, constants, errors)
+    return terms, Ready(lowest, steps, quantised.view(np.uint64).ravel(), firsts, shares, constants, errors)
 
 
 def combinations(shift: float) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint16], Floats, Floats]:

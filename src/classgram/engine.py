@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import pairwise
 from types import TracebackType
 from typing import NamedTuple, Protocol
 
@@ -13,7 +12,7 @@ import numpy.typing as npt
 
 from classgram.errors import InputError
 from classgram.kernels import packed
-from classgram.kernels.class_table import ClassTable, renew_cells
+from classgram.kernels.class_table import ClassTable, renew_rows
 from classgram.kernels.criterion import Ready, Terms
 from classgram.kernels.exchange import apply_proposals
 from classgram.kernels.problem import Problem, Rule, Scratch
@@ -21,7 +20,6 @@ from classgram.kernels.proposals import propose_classes
 from classgram.kernels.rivals import propose_rivals
 from classgram.kernels.signals import signals_put_off
 from classgram.state import State
-from classgram.tables import change_count, forget_changes
 
 Elements = npt.NDArray[np.int32]
 
@@ -29,8 +27,8 @@ LEAST_SHARE = 32
 """Fewer elements than this for each thread are not worth handing out."""
 
 
-LEAST_CELLS = 4096
-"""The same for changed cells."""
+LEAST_MOVED = 8
+"""The same for elements that have moved, when what has changed is renewed."""
 
 DEALT = 16
 """Elements that a thread gets at a time: what is remembered of neighbours lies in one line of the cache."""
@@ -95,29 +93,25 @@ class LocalEngine:
         table, mirror = packed(problem.table), packed(side.mirror)
         batch, rule, slots = rounds.batch, packed(rounds.rule), packed(scratch[0].slots)
         rounds = rounds._replace(rule=rule)
-        # The other side's moves have changed cells of this one's table.
-        self.renew(table, criterion)
+        # Sweeps over rivals, and over the other side, leave what is kept ready stale.
+        changes = elements.size
         moved = 0
         for first in range(0, elements.size, batch):
             chosen = elements[first : first + batch]
+            if not rounds.rivals:
+                self.renew(table, criterion, changes)
             proposals = self._propose(problem, criterion, scratch, chosen, rounds)
-            moved += apply_proposals(problem, mirror, criterion, slots, chosen, proposals, rule)
-            self.renew(table, criterion)
+            changes = apply_proposals(problem, mirror, criterion, slots, chosen, proposals, rule)
+            moved += changes
         return int(moved)
 
-    def renew(self, table: ClassTable, criterion: tuple[Terms, Ready]) -> None:
-        """Bring up to date what is derived from changed cells, shared among the threads, too."""
-        length = change_count(table)
-        shares = min(self.threads, max(length // LEAST_CELLS, 1))
-        ends = [length * number // shares for number in range(shares + 1)]
-        self._run(
-            [
-                partial(renew_cells, table, criterion, first, last)
-                for first, last in pairwise(ends)
-                if last > first
-            ]
-        )
-        forget_changes(table)
+    def renew(self, table: ClassTable, criterion: tuple[Terms, Ready], moved: int) -> None:
+        """Bring up to date what is derived from cells that so many moves have changed, by all threads."""
+        if moved == 0 or table.stale.size == 0:
+            return
+        shares = min(self.threads, max(moved // LEAST_MOVED, 1))
+        # Frequent classes have the lowest numbers and the most changes, so rows are dealt out.
+        self._run([partial(renew_rows, table, criterion, first, shares) for first in range(shares)])
 
     def _propose(
         self,

@@ -16,7 +16,7 @@ from classgram.criteria import LeavingOneOut, estimated_discount
 from classgram.engine import Engine, Rounds
 from classgram.kernels.heuristic import Candidates, run_heuristic
 from classgram.kernels.problem import NOISE_VALUES, ONCE, Rule, Scratch
-from classgram.kernels.rivals import mark_hopeful, mark_unsure
+from classgram.kernels.rivals import AT_ONCE, mark_hopeful, mark_unsure
 from classgram.options import SearchOptions
 from classgram.progress import Report, silent
 from classgram.regrouping import propose, swapped
@@ -31,12 +31,15 @@ REGROUPING_GAIN = 2e-5
 """Regrouping must gain more than this share of |F|: the sweeps after it cost more than it does."""
 
 LARGEST_BATCH = 2048
-SWEEP_ROUNDS = 16
-"""Rounds hold one sixteenth of the elements, up to the largest batch: threads wait after each."""
+SWEEP_ROUNDS = 24
+"""Rounds hold one part in so many of the elements, up to the largest batch: threads wait after each."""
 
 MARGIN = 2.0
 """A class by whose choice F would fall by less than this, times the root of an element's size, is a
 rival of the element's class."""
+
+LEEWAY = 2.0
+"""Close rivals: what may have changed beyond what churn tells."""
 
 FEW_PLACES = 1_000_000
 """Below this product of elements and classes whole sweeps are quick, and other kernels not needed."""
@@ -44,7 +47,7 @@ FEW_PLACES = 1_000_000
 FEW_TOUCHED = 0.5
 """The largest share of touched classes for which a sweep keeps to the elements that are unsure."""
 
-CLOSE = 8.0
+LITTLE_SLACK = 8.0
 """Elements whose slack is below this are unsure of their class where they occur with one that changed."""
 
 ANNEALING_SWEEPS = {"low": 0, "normal": 12, "high": 60}
@@ -159,7 +162,7 @@ class Search:
         else:
             rows = np.zeros(side.rows, np.uint8)
         unsure = np.zeros(side.movable.size, np.uint8)
-        mark_unsure(side.problem, (marks, rows), side.movable, CLOSE, unsure)
+        mark_unsure(side.problem, (marks, rows), side.movable, LITTLE_SLACK, unsure)
         return unsure > 0
 
     def _touched(self, number: int) -> npt.NDArray[np.uint8]:
@@ -208,10 +211,11 @@ class Search:
             same = old.problem.classes == classes
             kept = touched_classes(old.problem.classes, classes, new.width)[classes] == 0
             memory, before = new.problem.memory, old.problem.memory
-            for name in ("rivals", "slacks"):
-                getattr(memory, name)[kept] = getattr(before, name)[kept]
+            for name in memory._fields:
+                getattr(memory, name)[:] = getattr(before, name)
             # Any class will do as a rival: restless elements try them all.
             memory.rivals[~kept, 0] = 0
+            memory.due[~kept] = AT_ONCE
             moved += int((~same).sum())
         self.state = state
         self._keep_best(value)
@@ -256,9 +260,9 @@ class Search:
     def _chosen(self, number: int, kind: str) -> npt.NDArray[np.int32]:
         """Give what a sweep looks at on one side, in order."""
         side = self.state.sides[number]
-        if kind == "rivals":
+        if kind in ("rivals", "close"):
             marks = np.zeros(side.movable.size, np.uint8)
-            mark_hopeful(side.problem, side.movable, marks)
+            mark_hopeful(side.problem, side.movable, leeway(kind), marks)
             chosen = marks > 0
         elif kind == "restless":
             chosen = side.problem.memory.rivals[side.movable, 0] >= 0
@@ -311,7 +315,7 @@ class Search:
     def _work(self, number: int, elements: npt.NDArray[np.int32]) -> int:
         """Find better classes for some elements of a side; give how many moved."""
         if not self.candidates:
-            rounds = Rounds(self.batch, self._rule(number), self.cursor["kind"] == "rivals")
+            rounds = Rounds(self.batch, self._rule(number), self.cursor["kind"] in ("rivals", "close"))
             return self.engine.sweep(self.state, number, elements, rounds)
         side = self.state.sides[number]
         if number not in self._scratch:
@@ -341,7 +345,7 @@ class Search:
             threshold = 0.0
         # A seed for every sweep and side; the kernel mixes in the element.
         seed = ((self.options.seed * 1009 + number) * 2 + side) % (1 << 63)
-        return Rule(threshold, MARGIN, temperature, seed, self.noise)
+        return Rule(threshold, MARGIN, leeway(cursor["kind"]), temperature, seed, self.noise)
 
     def _look_up(self) -> None:
         """Report, save when it is time, and stop at the time limit."""
@@ -412,6 +416,11 @@ class Search:
             maps = tuple(arrays[f"best-{i}"] for i in range(len(self.state.maps)))
             self.best = (value, maps)
         self.cursor = cursor
+
+
+def leeway(kind: str) -> float:
+    """Give the leeway of rivals in a sweep of some kind (see Rule)."""
+    return LEEWAY if kind == "close" else 0.0
 
 
 def touched_classes(then: ClassMap, now: ClassMap, width: int) -> npt.NDArray[np.uint8]:

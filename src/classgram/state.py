@@ -16,11 +16,11 @@ from classgram.errors import InputError
 from classgram.events import Events, SparseRows
 from classgram.kernels import class_table as kernel
 from classgram.kernels import frozen
-from classgram.kernels.class_table import CHANGED, ClassTable, is_sparse
+from classgram.kernels.class_table import CUT, ClassTable, is_sparse
 from classgram.kernels.counting import stack_rows
 from classgram.kernels.criterion import LEVELS, Ready, Terms, global_term
 from classgram.kernels.dense_scores import FEW
-from classgram.kernels.problem import KINDS, ONCE, ROUND, SEEN, Cells, Memory, Problem, Scratch, Slots
+from classgram.kernels.problem import KINDS, NUMBERS, ONCE, SEEN, Cells, Memory, Problem, Scratch, Slots
 from classgram.kernels.ranking import BLOCK
 from classgram.tables import (
     CELL_BYTES,
@@ -89,7 +89,7 @@ class Side:
             scores=scores,
             score_blocks=scores.reshape(-1, BLOCK),
             tops=np.zeros(width // BLOCK, np.float32),
-            row_values=np.zeros(CHANGED, np.float32),
+            row_values=np.zeros(CUT, np.float32),
             sums=np.zeros(width if sparse else 0),
             packed=np.zeros(width, np.int16),
             once=np.zeros(width, np.int32),
@@ -171,8 +171,9 @@ def empty_memory(elements: int, classes: int) -> Memory:
     return Memory(
         np.full((elements, RIVALS), -1, np.int32),
         np.zeros(elements, np.float32),
-        np.zeros(elements, np.int32),
-        np.zeros(classes, np.int32),
+        np.zeros((elements, RIVALS), np.float32),
+        np.zeros(classes, np.float32),
+        np.zeros(elements, np.float32),
         np.zeros(1),
     )
 
@@ -193,16 +194,18 @@ def tied_state(
     totals = np.stack([class_totals(own, sizes[:, side], width) for side in (0, 1)])
     table = dense_table(cells, totals, terms, ready)
     words_by_contexts = cells[: numbering.total]
+    memory = empty_memory(size, width)
     problem = Problem(
         stacked,
         own,
         frozen(sizes),
         table,
-        empty_memory(size, width),
+        memory,
         running_numbers(words_by_contexts, terms, totals[0], totals[1]),
         numbering.candidates,
         0,
         numbering.total,
+        memory.stir,
     )
     free = (own < numbering.candidates) & (sizes.max(axis=1) >= least)
     side = Side(problem, table, falling_order(sizes.max(axis=1), free))
@@ -222,7 +225,7 @@ def running_numbers(
     table: npt.NDArray[np.int32], terms: Terms, word_totals: Counts, context_totals: Counts
 ) -> Counts:
     """Give n1, n+ and the classes with N > 0 of words and of contexts."""
-    numbers = np.zeros(ROUND + 1, np.int64)
+    numbers = np.zeros(NUMBERS, np.int64)
     _, numbers[ONCE], numbers[SEEN] = kernel.sum_pair_values(table, terms.pair_values, terms.pair_shift)
     numbers[KINDS] = (word_totals > 0).sum()
     numbers[KINDS + 1] = (context_totals > 0).sum()
@@ -282,16 +285,20 @@ def separate_state(
     table, mirror = separate_tables(events, (contexts, words), numberings, (terms, ready), form)
     word_sizes, context_sizes = events.sizes
     context_totals = class_totals(contexts, context_sizes, numberings[0].total)
+    memory = empty_memory(words.size, table.totals.shape[1])
+    moving = 0 if least[1] is None else contexts.size
+    context_memory = empty_memory(moving, mirror.totals.shape[1])
     problem = Problem(
         kernel_events(events.by_column, contexts),
         words,
         frozen(word_sizes[:, None]),
         table,
-        empty_memory(words.size, table.totals.shape[1]),
+        memory,
         running_numbers(listed_counts(table.cells), terms, table.totals[0], context_totals),
         numberings[1].candidates,
         0,
         0,
+        context_memory.stir,
     )
     free = (words < numberings[1].candidates) & (word_sizes >= max(least[0], 1))
     sides = [Side(problem, mirror, falling_order(word_sizes, free))]
@@ -302,9 +309,10 @@ def separate_state(
             classes=contexts,
             sizes=frozen(context_sizes[:, None]),
             table=mirror,
-            memory=empty_memory(contexts.size, mirror.totals.shape[1]),
+            memory=context_memory,
             candidates=numberings[0].candidates,
             side=1,
+            stirred=memory.stir,
         )
         sides.append(Side(other, table, falling_order(context_sizes, free)))
     # Where contexts move, their counts are kept with their table.

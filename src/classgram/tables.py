@@ -50,38 +50,21 @@ def prefers_sparse(pairs: int, rows: int, columns: int, orientations: int) -> bo
 def dense_table(cells: IntArray, totals: Counts, terms: Terms, ready: Ready) -> ClassTable:
     """Give a table with its ready differences."""
     rows, width = cells.shape
+    differences = np.empty((rows * LEVELS + 1, width), np.uint8)
     made = ClassTable(
         cells,
         np.empty(cells.shape, np.uint8),
         np.zeros(width, cells.dtype),
-        np.empty((rows * LEVELS + 1, width), np.uint8),
+        differences,
+        differences.view(np.uint64),
         np.empty((rows + 1, width) if terms.discount > 0 else (0, 0), np.int16),
-        # No cell is listed twice; what is never listed takes no memory.
-        first_zero(2 * cells.size + 1),
+        np.zeros((rows, -(-width // 64) * 8), np.uint8),
         totals,
         totals.astype(np.float32),
     )
     table = packed(made)
     kernel.fill_differences(table, (terms, ready))
     return table
-
-
-def first_zero(size: int) -> IntArray:
-    """Give an array that is not filled but for a zero at its start."""
-    result = np.empty(size, np.int32)
-    result[0] = 0
-    return result
-
-
-def change_count(table: ClassTable) -> int:
-    """Give the number of cells whose ready differences are out of date."""
-    return int(table.changed[0]) if table.changed.size else 0
-
-
-def forget_changes(table: ClassTable) -> None:
-    """Note that what is kept ready is up to date."""
-    if table.changed.size:
-        table.changed[0] = 0
 
 
 def sparse_table(cells: SparseCells, totals: Counts) -> ClassTable:
@@ -91,8 +74,9 @@ def sparse_table(cells: SparseCells, totals: Counts) -> ClassTable:
         np.zeros((0, 0), np.uint8),
         np.zeros(0, cells.counts.dtype),
         np.zeros((0, 0), np.uint8),
+        np.zeros((0, 0), np.uint64),
         np.zeros((0, 0), np.int16),
-        np.zeros(0, np.int32),
+        np.zeros((0, 0), np.uint8),
         totals,
         totals.astype(np.float32),
     )
@@ -110,8 +94,9 @@ def empty_table(like: ClassTable) -> ClassTable:
         np.zeros((0, 0), np.uint8),
         np.zeros(0, like.cells.dtype),
         np.zeros((0, 0), np.uint8),
+        np.zeros((0, 0), np.uint64),
         np.zeros((0, 0), np.int16),
-        np.zeros(0, np.int32),
+        np.zeros((0, 0), np.uint8),
         nothing,
         np.zeros((0, 0), np.float32),
     )

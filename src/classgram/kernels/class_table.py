@@ -2,8 +2,8 @@
 
 A row belongs to an opposite class g and holds all candidates c side by side, so that trying every
 candidate is a loop over adjacent numbers. Beside the counts stand ready differences f(N+n) - f(N)
-for some amounts n as 8-bit steps; they propose, and exact values decide. They are renewed at the end
-of a round: until then the changed cells are listed.
+for some amounts n as 8-bit steps; they propose, and exact values decide. They are renewed before they
+are used again: until then what has changed is marked as stale.
 
 Where classes are many and most pairs of them never occur, the cells are sparse and nothing is kept
 ready. The two forms are different types to Numba: what is chosen by form is chosen when a kernel
@@ -16,18 +16,22 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from classgram.kernels import LEAN, before_compiling, kernel_part, lean_kernel
+from classgram.kernels import LEAN, before_compiling, inlined, kernel_part, lean_kernel
 from classgram.kernels.criterion import LEVELS, NODES, Ready, Terms, difference, logarithmic
+from classgram.kernels.eight_bytes import ONE, ZERO, first_marked, load_eight
 from classgram.kernels.sparse_cells import SparseCells, add_to_sparse_cell, read_sparse_row, sparse_cell
 
-CHANGED = 254
-"""Stands in 8 bits for a count that has changed since what is derived from it was made."""
-
 CUT = 255
-"""Stands in 8 bits for all counts from CHANGED on."""
+"""Stands in 8 bits for all counts from here on."""
 
-FETCHED = 32
-"""Cells that are read at a time before they are written."""
+STALE = 128
+"""Marks eight adjacent counts of which some have changed."""
+
+HALF, QUARTER, EIGHTH = np.uint64(32), np.uint64(16), np.uint64(8)
+LOW_HALVES = np.uint64(0x00000000FFFFFFFF)
+LOW_QUARTERS = np.uint64(0x0000FFFF0000FFFF)
+LOW_EIGHTHS = np.uint64(0x00FF00FF00FF00FF)
+"""Parts of 64 bits, and masks of the lower ones of each two parts."""
 
 R = TypeVar("R")
 IntArray = NDArray[np.int32]
@@ -38,19 +42,22 @@ class ClassTable(NamedTuple):
 
     cells: Any
     """N(g, c): an array indexed [g, c], rows padded to a whole number of vectors; or SparseCells, and
-    then ``short``, ``diagonal``, ``differences``, ``codes`` and ``changed`` are empty."""
+    then ``short``, ``diagonal``, ``differences``, ``codes`` and ``stale`` are empty."""
     short: NDArray[np.uint8]
-    """The same in 8 bits, or CHANGED, or CUT: most counts are small, and a quarter of the memory is
-    more likely in the cache."""
+    """The same in 8 bits, or CUT: most counts are small, and a quarter of the memory is more likely in the
+    cache."""
     diagonal: IntArray
     """N(c, c) of tied classes: the diagonal lies far apart in the cells."""
     differences: NDArray[np.uint8]
     """Ready differences, indexed [g LEVELS + node, c]; one more row of zeros ends the table."""
+    eights: NDArray[np.uint64]
+    """The same memory, eight columns in one number."""
     codes: NDArray[np.int16]
     """What a pair tells leaving-one-out's counters (see seen_code), indexed [g, c]; one more row of
     zeros ends the table. Empty under maximum likelihood."""
-    changed: IntArray
-    """Cells whose ready differences are out of date: how many, and then (g, c) of each."""
+    stale: NDArray[np.uint8]
+    """STALE, or 0, for every eight counts (indexed [g, c // 8]): whether some have changed since their ready
+    differences and codes were made. Rows are padded to a multiple of eight."""
     totals: NDArray[np.int64]
     """N(c), indexed [side, c]: one side, or two for tied classes (as predicted, as context)."""
     single_totals: NDArray[np.float32]
@@ -135,7 +142,7 @@ cell = by_form(dense_cell, sparse_cell)
 def dense_count(pairs: Pairs, row: int, column: int) -> int:
     """Give N(row, column), from the table that is more likely in the cache."""
     short = np.int64(pairs.short[row, column])
-    return short if short < CHANGED else np.int64(pairs.cells[row, column])  # type: ignore[return-value]
+    return short if short < CUT else np.int64(pairs.cells[row, column])  # type: ignore[return-value]
 
 
 @kernel_part
@@ -149,23 +156,29 @@ count_of = by_form(dense_count, sparse_count)
 
 
 @kernel_part
-def renew_differences(
-    differences: NDArray[np.uint8],
-    terms: Terms,
-    ready: Ready,
-    place: tuple[int, int],
-    count: int,
-) -> None:
-    """Write the ready differences of one cell."""
-    row, column = place
-    first = row * LEVELS
-    if count < ready.quantised.shape[0]:
-        for level in range(LEVELS):
-            differences[first + level, column] = ready.quantised[count, level]
-    else:
-        for level in range(LEVELS):
-            exact = difference(terms.pair_values, terms.pair_shift, count, NODES[level])
-            differences[first + level, column] = np.rint((exact - ready.lowest[level]) / ready.steps[level])
+def computed_steps(terms: Terms, ready: Ready, count: int) -> np.uint64:
+    """Compute the ready differences of a large count, a byte for each node, the first lowest."""
+    steps = ZERO
+    for level in range(LEVELS):
+        exact = difference(terms.pair_values, terms.pair_shift, count, NODES[level])
+        step = np.uint64(np.rint((exact - ready.lowest[level]) / ready.steps[level]))
+        steps |= step << np.uint64(8 * level)
+    return steps
+
+
+@inlined
+def ready_steps(terms: Terms, ready: Ready, count: int) -> np.uint64:
+    """Give the ready differences of any count."""
+    if count < ready.quantised.size:
+        return ready.quantised[count]  # type: ignore[no-any-return]
+    return computed_steps(terms, ready, count)
+
+
+@inlined
+def exchanged(a: np.uint64, b: np.uint64, shift: np.uint64, mask: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Exchange the bits of a that a mask covers, once shifted, for those of b that it covers as it is."""
+    bits = ((a >> shift) ^ b) & mask
+    return a ^ (bits << shift), b ^ bits
 
 
 @kernel_part
@@ -178,60 +191,59 @@ def seen_code(count: int) -> int:
 
 @kernel_part
 def change_dense_cell(table: ClassTable, row: int, column: int, change: int) -> int:
-    """Change one count, and list the cell; give what it was."""
+    """Change one count, and mark what is derived from it as stale; give what it was."""
     before = table.cells[row, column]
-    table.cells[row, column] = before + change
-    if table.short[row, column] != CHANGED:
-        table.short[row, column] = CHANGED
-        length = table.changed[0]
-        table.changed[2 * length + 1] = row
-        table.changed[2 * length + 2] = column
-        table.changed[0] = length + 1
+    after = before + change
+    table.cells[row, column] = after
+    table.short[row, column] = after if after < CUT else CUT
+    table.stale[row, column >> 3] = STALE
     return before  # type: ignore[no-any-return]
 
 
-@kernel_part
-def renew_cell(table: ClassTable, criterion: tuple[Terms, Ready], row: int, column: int, count: int) -> None:
-    """Write what is derived from one count."""
-    renew_differences(table.differences, criterion[0], criterion[1], (row, column), count)
+@inlined
+def renew_eight(table: ClassTable, criterion: tuple[Terms, Ready], row: int, first: int) -> None:
+    """Make the ready differences and codes of eight adjacent counts.
+
+    The steps come by count and go by node: they are turned round like a matrix, halves, quarters and eighths.
+    """
+    terms, ready = criterion
+    counts = table.cells[row, first : first + 8]
+    a, b = ready_steps(terms, ready, counts[0]), ready_steps(terms, ready, counts[1])
+    c, d = ready_steps(terms, ready, counts[2]), ready_steps(terms, ready, counts[3])
+    e, f = ready_steps(terms, ready, counts[4]), ready_steps(terms, ready, counts[5])
+    g, h = ready_steps(terms, ready, counts[6]), ready_steps(terms, ready, counts[7])
+    a, e = exchanged(a, e, HALF, LOW_HALVES)
+    b, f = exchanged(b, f, HALF, LOW_HALVES)
+    c, g = exchanged(c, g, HALF, LOW_HALVES)
+    d, h = exchanged(d, h, HALF, LOW_HALVES)
+    a, c = exchanged(a, c, QUARTER, LOW_QUARTERS)
+    b, d = exchanged(b, d, QUARTER, LOW_QUARTERS)
+    e, g = exchanged(e, g, QUARTER, LOW_QUARTERS)
+    f, h = exchanged(f, h, QUARTER, LOW_QUARTERS)
+    a, b = exchanged(a, b, EIGHTH, LOW_EIGHTHS)
+    c, d = exchanged(c, d, EIGHTH, LOW_EIGHTHS)
+    e, f = exchanged(e, f, EIGHTH, LOW_EIGHTHS)
+    g, h = exchanged(g, h, EIGHTH, LOW_EIGHTHS)
+    nodes, place = table.eights[row * LEVELS : (row + 1) * LEVELS], first >> 3
+    nodes[0, place], nodes[1, place], nodes[2, place], nodes[3, place] = a, b, c, d
+    nodes[4, place], nodes[5, place], nodes[6, place], nodes[7, place] = e, f, g, h
     if table.codes.size > 0:
-        table.codes[row, column] = seen_code(count)
-
-
-@kernel_part
-def fetch_cells(table: ClassTable, first: int, last: int) -> int:
-    """Read what is derived from some of the changed cells; give its sum, so that nobody leaves this out."""
-    total = np.int64(0)
-    for i in range(first, last):
-        row, column = table.changed[2 * i + 1], table.changed[2 * i + 2]
-        total += np.int64(table.short[row, column])
-        for level in range(LEVELS):
-            total += np.int64(table.differences[row * LEVELS + level, column])
-    return int(total)
-
-
-@kernel_part
-def write_cells(table: ClassTable, criterion: tuple[Terms, Ready], first: int, last: int) -> None:
-    """Bring what is derived from some of the changed cells up to date."""
-    for i in range(first, last):
-        row, column = table.changed[2 * i + 1], table.changed[2 * i + 2]
-        count = table.cells[row, column]
-        table.short[row, column] = count if count < CHANGED else CUT
-        renew_cell(table, criterion, row, column, count)
+        for i in range(8):
+            table.codes[row, first + i] = seen_code(counts[i])
 
 
 @lean_kernel
-def renew_cells(table: ClassTable, criterion: tuple[Terms, Ready], first: int, last: int) -> int:
-    """Bring what is derived from some of the changed cells up to date; the result means nothing.
-
-    Reads wait for memory side by side, writes one after the other: so what is written is read first.
-    """
-    total = 0
-    for begin in range(first, last, FETCHED):
-        end = min(begin + FETCHED, last)
-        total += fetch_cells(table, begin, end)
-        write_cells(table, criterion, begin, end)
-    return total
+def renew_rows(table: ClassTable, criterion: tuple[Terms, Ready], first: int, step: int) -> None:
+    """Bring the ready differences and codes of every so many-th row up to date, from the first of them on."""
+    for row in range(first, table.stale.shape[0], step):
+        stale = table.stale[row]
+        for place in range(0, stale.size, 8):
+            marks = load_eight(stale, np.uint64(place))
+            while marks != ZERO:
+                eight = place + first_marked(marks)
+                marks &= marks - ONE
+                stale[eight] = 0
+                renew_eight(table, criterion, row, 8 * eight)
 
 
 @kernel_part
@@ -259,16 +271,11 @@ def fill_differences(table: ClassTable, criterion: tuple[Terms, Ready]) -> None:
     """Fill what a table derives from its cells."""
     cells, differences, codes = table.cells, table.differences, table.codes
     for row in range(cells.shape[0]):
-        # Most pairs never occur: rows are filled as if none did, which is one value for each node.
-        for level in range(LEVELS):
-            differences[row * LEVELS + level] = criterion[1].quantised[0, level]
-        if codes.size > 0:
-            codes[row] = seen_code(0)
         for column in range(cells.shape[1]):
             count = cells[row, column]
-            table.short[row, column] = count if count < CHANGED else CUT
-            if count > 0:
-                renew_cell(table, criterion, row, column, count)
+            table.short[row, column] = count if count < CUT else CUT
+        for column in range(0, cells.shape[1], 8):
+            renew_eight(table, criterion, row, column)
     differences[cells.shape[0] * LEVELS] = 0
     if codes.size > 0:
         codes[cells.shape[0]] = 0

@@ -48,8 +48,8 @@ class Ready(NamedTuple):
     """The lowest difference of each node: steps are counted from there."""
     steps: NDArray[np.float64]
     """The unit of the 8-bit differences for each node."""
-    quantised: NDArray[np.uint8]
-    """Differences as steps, indexed [N, node]."""
+    quantised: NDArray[np.uint64]
+    """Differences as steps, indexed [N]: a byte for each node, the first lowest."""
     firsts: NDArray[np.int64]
     """The first of the two nodes that an amount is combined from."""
     shares: NDArray[np.uint16]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classgram.kernels import kernel_part
-from classgram.kernels.class_table import CHANGED, ClassTable, Pairs
+from classgram.kernels.class_table import CUT, ClassTable, Pairs
 from classgram.kernels.criterion import (
     LEVELS,
     ONE,
@@ -194,7 +194,7 @@ def add_computed(pairs: Pairs, row: int, amount: int, terms: Terms, scratch: Scr
             ready[n] = approximate_difference(np.float32(n), np.float32(amount), np.float32(shift))
     for c in range(scores.size):
         n = short[c]
-        if n < CHANGED:
+        if n < CUT:
             scores[c] += ready[n]
         else:
             scores[c] += approximate_difference(np.float32(counts[c]), np.float32(amount), np.float32(shift))

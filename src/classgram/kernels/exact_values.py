@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from classgram.kernels import kernel_part, lean_kernel
-from classgram.kernels.class_table import CHANGED, ClassTable, Events, Pairs, by_form, count_of
+from classgram.kernels.class_table import CUT, ClassTable, Events, Pairs, by_form, count_of
 from classgram.kernels.criterion import Terms, difference, global_term, seen_change
 from classgram.kernels.problem import (
     KINDS,
@@ -100,15 +100,22 @@ def row_terms(
     ``place`` is the row, what its columns are less than the keys, and whether the element is a member.
     """
     row, shift, member = place
-    counts, short = pairs.cells[row], pairs.short[row]
+    counts, short, values = pairs.cells[row], pairs.short[row], terms.pair_values
+    keys, amounts = profile.keys[span[0] : span[1]], profile.amounts[span[0] : span[1]]
+    size = np.uint64(values.size)
     total = 0.0
-    for i in range(span[0], span[1]):
+    for i in range(keys.size):
         # A number without a sign needs no look whether it counts from the end.
-        column, amount = np.uint32(profile.keys[i] - shift), wide(profile.amounts[i])
+        column, amount = np.uint32(keys[i] - shift), wide(amounts[i])
         count = wide(short[column])
-        if count >= CHANGED:
+        if count >= CUT:
             count = wide(counts[column])
-        total += difference(terms.pair_values, terms.pair_shift, count - member * amount, amount)
+        count -= member * amount
+        low, high = np.uint64(count), np.uint64(count + amount)
+        if high < size:
+            total += values[high] - values[low]
+        else:
+            total += difference(values, terms.pair_shift, count, amount)
     return total
 
 

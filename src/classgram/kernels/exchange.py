@@ -16,8 +16,9 @@ from classgram.kernels.exact_values import (
     value_in_own,
     wide,
 )
-from classgram.kernels.problem import KINDS, ONCE, ROUND, SEEN, Classes, Problem, Profile, Rule, Slots
+from classgram.kernels.problem import KINDS, ONCE, SEEN, Classes, Problem, Profile, Rule, Slots
 from classgram.kernels.proposals import noise_offset
+from classgram.kernels.rivals import AT_ONCE
 
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
@@ -73,6 +74,40 @@ def change_totals(problem: Problem, element: int, place: tuple[int, int]) -> Non
         numbers[KINDS + problem.side + side] += np.int64(after > 0) - np.int64(before > 0)
 
 
+@kernel_part
+def note_churn(problem: Problem, element: int, left: int, joined: int) -> None:
+    """Note by which share of its size each class has changed."""
+    totals, sizes, churn = problem.table.totals, problem.sizes[element], problem.memory.churn
+    last = totals.shape[0] - 1
+    size = sizes[0] + sizes[last]
+    churn[left] += np.float32(size / max(totals[0, left] + totals[last, left] + size, 1))
+    churn[joined] += np.float32(size / max(totals[0, joined] + totals[last, joined], 1))
+
+
+@kernel_part
+def note_rivals(problem: Problem, element: int, left: int, joined: int) -> None:
+    """Put the class that an element has left in place of the one that it has joined; all are due."""
+    rivals, due = problem.memory.rivals[element], problem.memory.due[element]
+    for i in range(rivals.size):
+        due[i] = AT_ONCE
+        if rivals[i] == joined:
+            rivals[i] = left
+
+
+@kernel_part
+def stir_partners(problem: Problem, element: int) -> None:
+    """Note a move with all elements that the moved one occurs with."""
+    events, stirred = problem.events, problem.stirred
+    if stirred.size == 0:
+        return
+    for entry in range(events.starts[element], events.starts[element + 1]):
+        partner = events.partners[entry]
+        # Of tied classes the followers are numbered behind the contexts, but are the same elements.
+        stirred[partner if partner < stirred.size else partner - stirred.size] += np.float32(
+            events.amounts[entry]
+        )
+
+
 @inlined
 def move_if_better(
     problem: Problem,
@@ -108,8 +143,9 @@ def move_if_better(
             change_totals(problem, element, place)
         classes[element] = target
         problem.memory.gained[0] += gain
-        for c in (own_class, target):
-            problem.memory.changed[c] = problem.numbers[ROUND] + 1
+        note_churn(problem, element, own_class, target)
+        note_rivals(problem, element, own_class, target)
+        stir_partners(problem, element)
         if problem.tied > 0:
             problem.events.partner_classes[element + classes.size] = target + problem.tied
     clear_weights(profile)
@@ -128,11 +164,10 @@ def apply_proposals(
 ) -> int:
     """Move the elements of a round to the classes proposed where that still gains; give the moves.
 
-    What the table and its mirror keep ready is out of date afterwards (see renew_cells).
+    What the table and its mirror keep ready is out of date afterwards (see renew_rows).
     """
     moved = 0
     for i in range(elements.size):
         if move_if_better(problem, mirror, criterion[0], slots, rule, (elements[i], proposals[i])):
             moved += 1
-    problem.numbers[ROUND] += 1
     return moved

@@ -13,9 +13,9 @@ LongArray = NDArray[np.int64]
 SingleArray = NDArray[np.float32]
 Cells = IntArray | SparseCells
 
-ONCE, SEEN, KINDS, ROUND = 0, 1, 2, 4
-"""Places in the running numbers: n1, n+, from KINDS on the classes with N > 0 on each side, and the
-rounds so far."""
+ONCE, SEEN, KINDS, NUMBERS = 0, 1, 2, 4
+"""Places in the running numbers: n1, n+, and from KINDS on the classes with N > 0 on each side; and how
+many numbers these are."""
 
 ROUNDING = 1e-13
 """Gains that differ by less than this share of an element's terms are equal."""
@@ -35,10 +35,12 @@ class Memory(NamedTuple):
     list."""
     slacks: SingleArray
     """By how much F would fall if the element left for the next best class."""
-    looked: IntArray
-    """The round in which an element was last looked at."""
-    changed: IntArray
-    """The round before which each class last gained or lost an element."""
+    due: SingleArray
+    """Beside each rival: the restlessness (see restlessness) at which it is worth another try."""
+    churn: SingleArray
+    """By which share of its size each class has changed so far, all moves added up."""
+    stir: SingleArray
+    """How many of an element's events have had their other part moved to another class so far."""
     gained: NDArray[np.float64]
     """One number: the gains of all moves."""
 
@@ -61,6 +63,9 @@ class Problem(NamedTuple):
     """0 where the elements are predicted words (or words on both sides), 1 for contexts."""
     tied: int
     """0, or for tied classes the number of opposite classes: row g + tied has g as follower."""
+    stirred: SingleArray
+    """The ``stir`` of the elements that these occur with: of tied classes, that of these elements
+    themselves; empty where those never move."""
 
 
 class Slots(NamedTuple):
@@ -119,6 +124,8 @@ class Rule(NamedTuple):
     margin: float
     """Classes by whose choice F would fall by less than this, times the root of the element's size, are
     its rivals."""
+    leeway: float
+    """Rivals are tried, too, if they are at most this far from being worth another try."""
     temperature: float
     """Gumbel noise of this strength, times the root of the element's size, is added to F; 0: none."""
     seed: int

@@ -39,17 +39,6 @@ def find_tops(blocks: NDArray[np.float32], tops: SingleArray) -> float:
 
 
 @kernel_part
-def replace_score(blocks: NDArray[np.float32], tops: SingleArray, column: int, score: float) -> None:
-    """Change one score."""
-    b = column // BLOCK
-    blocks[b, column - b * BLOCK] = np.float32(score)
-    top = blocks[b, 0]
-    for j in range(1, BLOCK):
-        top = blocks[b, j] if blocks[b, j] > top else top
-    tops[b] = top
-
-
-@kernel_part
 def insert_score(scores: SingleArray, length: int, score: np.float32) -> int:
     """Put a score among falling ones, of which the last goes where there is no room; give its place."""
     at = min(length, scores.size - 1)

@@ -1,6 +1,8 @@
 """Rivals: the classes that came near to being an element's best, remembered and tried again.
 
-They, and not all classes, are tried when they or the element's own class have changed since.
+They, and not all classes, are tried again when they, the element's own class or what it occurs with have
+changed so much since that they may have become better: each is due when the changes, as shares of what
+changed, add up to what it lacked for each event of the element.
 """
 
 from typing import NamedTuple
@@ -21,8 +23,6 @@ from classgram.kernels.exact_values import (
     wide,
 )
 from classgram.kernels.problem import (
-    IMPOSSIBLE,
-    ROUND,
     ROUNDING,
     Classes,
     IntArray,
@@ -31,9 +31,16 @@ from classgram.kernels.problem import (
     Rule,
     Scratch,
 )
-from classgram.kernels.ranking import list_highest, replace_score
+from classgram.kernels.ranking import list_highest
 
 MarkArray = NDArray[np.uint8]
+
+REACH = 2.0
+"""What a share of changed events may add to F for each event of an element. Larger ones are rare, and are
+found by the next look at all classes."""
+
+AT_ONCE = np.float32(-1.0)
+"""A rival is tried whatever has changed, because the element itself has moved."""
 
 
 class Look(NamedTuple):
@@ -48,31 +55,60 @@ class Look(NamedTuple):
 
 
 @kernel_part
+def size_of(problem: Problem, element: int) -> float:
+    """Give the count of an element, on both sides if it has two."""
+    sizes = problem.sizes[element]
+    return sizes[0] + sizes[sizes.size - 1] + 1.0  # type: ignore[no-any-return]
+
+
+@kernel_part
+def restlessness(problem: Problem, element: int, leeway: float) -> float:
+    """Say which share of an element's class, and of what it occurs with, has changed so far.
+
+    ``leeway`` is what may have changed besides, in terms of F.
+    """
+    memory = problem.memory
+    own = memory.churn[problem.classes[element]]
+    return own + (memory.stir[element] + leeway / REACH) / size_of(problem, element)  # type: ignore[no-any-return]
+
+
+@kernel_part
+def is_due(problem: Problem, element: int, place: int, restless: float) -> bool:
+    """Say whether the rival at a place of an element's list is worth another try."""
+    memory = problem.memory
+    rival = memory.rivals[element, place]
+    changed = restless + memory.churn[rival] > memory.due[element, place]
+    return changed and rival != problem.classes[element]  # type: ignore[no-any-return]
+
+
+@kernel_part
+def due_at(problem: Problem, element: int, rival: int, gain: float) -> float:
+    """Give the restlessness at which a rival is worth another try, if it would give so much now."""
+    now = restlessness(problem, element, 0.0) + problem.memory.churn[rival]
+    return now - min(gain, 0.0) / (REACH * size_of(problem, element))  # type: ignore[no-any-return]
+
+
+@kernel_part
 def remember_look(problem: Problem, scratch: Scratch, element: int, best: int, look: Look) -> None:
     """Keep what a look at an element has found; it goes from its class to the best."""
-    memory, present = problem.memory, wide(problem.classes[element])
-    blocks, tops = scratch.score_blocks, scratch.tops
-    memory.looked[element] = problem.numbers[ROUND]
+    memory, moving = problem.memory, best != problem.classes[element]
+    rivals, due, scores = memory.rivals[element], memory.due[element], scratch.rival_scores
     memory.slacks[element] = look.mine - look.top
-    if best != present:
-        # The element will be there, and the class that it leaves may win it back.
-        replace_score(blocks, tops, best, float(IMPOSSIBLE))
-        replace_score(blocks, tops, present, look.mine)
     limits = (look.mine - look.distance, max(look.mine, look.top))
-    list_highest(blocks, tops, limits, memory.rivals[element], scratch.rival_scores)
+    list_highest(scratch.score_blocks, scratch.tops, limits, rivals, scores)
+    for i in range(rivals.size):
+        if rivals[i] < 0:
+            break
+        due[i] = AT_ONCE if moving else due_at(problem, element, rivals[i], scores[i] - look.mine)
 
 
 @inlined
 def best_rival(problem: Problem, terms: Terms, scratch: Scratch, rule: Rule, element: int) -> int:
-    """Give the best of those rivals of an element that have changed, or the present class.
-
-    If the present class has changed, all of them are tried.
-    """
+    """Give the best of those rivals of an element that are due, or the present class."""
     totals, sizes, memory = problem.table.totals, problem.sizes[element], problem.memory
-    rivals, changed, last = memory.rivals[element], memory.changed, memory.looked[element]
+    rivals, due = memory.rivals[element], memory.due[element]
     present = wide(problem.classes[element])
-    memory.looked[element] = problem.numbers[ROUND]
-    anew = changed[present] > last
+    restless = restlessness(problem, element, rule.leeway)
     if not may_leave(totals, sizes, present, terms.discount):
         return present
     profile = build_profile(problem.events, scratch.slots, element, present, problem.tied)
@@ -84,9 +120,9 @@ def best_rival(problem: Problem, terms: Terms, scratch: Scratch, rule: Rule, ele
         if rivals[i] < 0:
             break
         c = wide(rivals[i])
-        tried = c != present and (anew or changed[c] > last)
-        if tried and may_join(totals, sizes, c, terms.discount):
+        if is_due(problem, element, wide(i), restless) and may_join(totals, sizes, c, terms.discount):
             gain = gain_of(classes, terms, profile, sizes, own, c)
+            due[i] = due_at(problem, element, c, gain)
             if gain > highest + tie:
                 best, highest = c, gain
     clear_weights(profile)
@@ -108,18 +144,17 @@ def propose_rivals(
 
 
 @lean_kernel
-def mark_hopeful(problem: Problem, elements: IntArray, hopeful: MarkArray) -> None:
-    """Mark the elements that have rivals of which one, or the own class, has changed since the last look."""
+def mark_hopeful(problem: Problem, elements: IntArray, leeway: float, hopeful: MarkArray) -> None:
+    """Mark the elements of which a rival is due."""
     memory = problem.memory
     for i in range(elements.size):
         element = elements[i]
-        rivals, last = memory.rivals[element], memory.looked[element]
-        anew = memory.changed[problem.classes[element]] > last
+        rivals, restless = memory.rivals[element], restlessness(problem, element, leeway)
         hopeful[i] = 0
         for k in range(rivals.size):
             if rivals[k] < 0 or hopeful[i] > 0:
                 break
-            hopeful[i] = 1 if anew or memory.changed[rivals[k]] > last else 0
+            hopeful[i] = 1 if is_due(problem, element, wide(k), restless) else 0
 
 
 @lean_kernel
