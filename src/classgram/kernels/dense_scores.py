@@ -313,40 +313,56 @@ class Corrections(NamedTuple):
 
 
 @kernel_part
+def add_seen(target: Corrections, candidate: int, change: int) -> None:
+    """Add changes of the numbers of pairs (see seen_change) to a candidate's."""
+    newly = (change + 32768) >> 16
+    target.seen[candidate] += newly
+    target.once[candidate] += change - (newly << 16)
+
+
+@kernel_part
 def correct(target: Corrections, candidate: int, count: int, amount: int, sign: int) -> None:
     """Add the term of a count that grows by an amount to a candidate's score, or take it away."""
     term = difference(target.values, target.shift, count, amount)
     target.scores[candidate] += np.float32(sign * term)
     if target.counting:
-        change = seen_change(count, amount)
-        newly = (change + 32768) >> 16
-        target.seen[candidate] += sign * newly
-        target.once[candidate] += sign * (change - (newly << 16))
+        add_seen(target, candidate, sign * seen_change(count, amount))
+
+
+@kernel_part
+def correct_diagonal(target: Corrections, candidate: int, count: int, amounts: tuple[int, int, int]) -> None:
+    """Count what precedes and follows a candidate, and the element itself, into one cell, not into two."""
+    before, after, itself = amounts
+    values, shift, total = target.values, target.shift, before + after + itself
+    together = difference(values, shift, count + before, after + itself)
+    target.scores[candidate] += np.float32(together - difference(values, shift, count, after))
+    if target.counting:
+        change = seen_change(count, total)
+        for amount in (before, after):
+            change -= seen_change(count, amount) if amount > 0 else 0
+        add_seen(target, candidate, change)
 
 
 @kernel_part
 def correct_tied_scores(table: ClassTable, profile: Profile, target: Corrections) -> None:
     """Correct what the plain sum gets wrong for tied classes: the own rows and the diagonal."""
-    keys, amounts, weights, length, _, own, itself, tied = profile
+    keys, amounts, weights, length, split, own, _, tied = profile
+    itself = wide(profile.itself)
     if weights[own] > 0 or weights[own + tied] > 0:
         correct_own_rows(table, profile, target)
     diagonal = table.diagonal
-    plus, minus = wide(1), wide(-1)
-    # On the diagonal both sides meet in one cell: a class on one side only needs no correction.
-    for i in range(length):
-        follows = keys[i] >= tied
-        candidate = wide(keys[i]) - tied if follows else wide(keys[i])
-        other = weights[candidate] if follows else weights[candidate + tied]
-        if candidate == own or (other == 0 and itself == 0):
-            continue
-        count = wide(diagonal[candidate])
-        correct(target, candidate, count, wide(amounts[i]), minus)
-        if not (follows and other > 0):
-            correct(target, candidate, count, wide(amounts[i]) + other + itself, plus)
     if itself > 0:
         for candidate in range(tied):
-            if weights[candidate] + weights[candidate + tied] == 0 and candidate != own:
-                correct(target, wide(candidate), wide(diagonal[candidate]), itself, plus)
+            if candidate != own:
+                before, after = wide(weights[candidate]), wide(weights[candidate + tied])
+                correct_diagonal(target, wide(candidate), wide(diagonal[candidate]), (before, after, itself))
+        return
+    # A class on one side only needs no correction.
+    for i in range(split, length):
+        candidate = wide(keys[i]) - tied
+        before, after = wide(weights[candidate]), wide(amounts[i])
+        if before > 0 and candidate != own:
+            correct_diagonal(target, candidate, wide(diagonal[candidate]), (before, after, wide(0)))
 
 
 @kernel_part
