@@ -30,8 +30,9 @@ LEAST_SHARE = 32
 LEAST_MOVED = 8
 """The same for elements that have moved, when what has changed is renewed."""
 
-DEALT = 16
-"""Elements that a thread gets at a time: what is remembered of neighbours lies in one line of the cache."""
+DEALT = 4
+"""Elements that a thread gets at a time: few, so that all threads get as many of those that take long; more
+than one, because what is remembered of neighbours lies in one line of the cache."""
 
 
 class Rounds(NamedTuple):
