@@ -26,13 +26,8 @@ Elements = npt.NDArray[np.int32]
 LEAST_SHARE = 32
 """Fewer elements than this for each thread are not worth handing out."""
 
-
-LEAST_MOVED = 8
+LEAST_MOVED = 32
 """The same for elements that have moved, when what has changed is renewed."""
-
-DEALT = 4
-"""Elements that a thread gets at a time: few, so that all threads get as many of those that take long; more
-than one, because what is remembered of neighbours lies in one line of the cache."""
 
 
 class Rounds(NamedTuple):
@@ -129,9 +124,8 @@ class LocalEngine:
         if shares == 1:
             propose(problem, criterion, scratch[0], elements, proposals, rounds.rule)
             return proposals
-        # Elements that come first take longest, so they are dealt out, a few neighbours at a time.
-        owners = np.arange(elements.size) // DEALT % shares
-        dealt = [elements[owners == number] for number in range(shares)]
+        # Elements that come first take longest, so they are dealt out.
+        dealt = [np.ascontiguousarray(elements[number::shares]) for number in range(shares)]
         found = [np.zeros(part.size, np.int64) for part in dealt]
         self._run(
             [
@@ -140,7 +134,7 @@ class LocalEngine:
             ]
         )
         for number, best in enumerate(found):
-            proposals[owners == number] = best
+            proposals[number::shares] = best
         return proposals
 
     def _run(self, calls: Sequence[Callable[[], object]]) -> None:
