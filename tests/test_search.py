@@ -10,6 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -19,12 +20,13 @@ from classgram.clustering import Result, exchange
 from classgram.criteria import LeavingOneOut, MaximumLikelihood, differences, kernel_terms
 from classgram.engine import LocalEngine, Rounds
 from classgram.errors import InputError
+from classgram.kernels.class_table import STALE, renew_rows
 from classgram.kernels.criterion import LEVELS, MOST, NODES, ONE
 from classgram.kernels.dense_scores import MOST_SHARED
 from classgram.kernels.exchange import apply_proposals
-from classgram.kernels.problem import Rule
+from classgram.kernels.problem import Problem, Rule
 from classgram.kernels.proposals import propose_classes
-from classgram.kernels.rivals import AT_ONCE, propose_rivals
+from classgram.kernels.rivals import AT_ONCE, REACH, mark_hopeful, propose_rivals
 from classgram.options import ClusterOptions, RunOptions, SearchOptions
 from classgram.search import Search
 from classgram.tables import dense_table
@@ -99,6 +101,51 @@ def test_rivals_are_the_classes_that_come_near(case: Case) -> None:
                     assert candidate in listed
 
 
+def hopeful(problem: Problem, elements: npt.NDArray[np.int32], leeway: float) -> list[bool]:
+    """Which elements have a rival that is due."""
+    marks = np.zeros(elements.size, np.uint8)
+    mark_hopeful(problem, elements, leeway, marks)
+    return [bool(mark) for mark in marks]
+
+
+@given(
+    cases().filter(lambda case: case.state.criterion.discount == 0),
+    st.floats(0.01, 3.0),
+    st.sampled_from(["leeway", "churn", "stir"]),
+)
+def test_rivals_are_due_when_changes_may_have_brought_what_they_lacked(
+    case: Case, change: float, what: str
+) -> None:
+    for number, side in enumerate(case.state.sides):
+        problem, memory = side.problem, side.problem.memory
+        proposals = np.zeros(side.movable.size, np.int64)
+        criterion = (case.state.terms, case.state.ready)
+        propose_classes(problem, criterion, side.scratch(), side.movable, proposals, RULE)
+        elements = side.movable[proposals == problem.classes[side.movable]]
+        assert not any(hopeful(problem, elements, 0.0))
+        touched = int(problem.classes[elements[0]]) if elements.size else 0
+        if what == "churn":
+            memory.churn[touched] += change
+        if what == "stir":
+            memory.stir[elements] += change
+        found = hopeful(problem, elements, change if what == "leeway" else 0.0)
+        for element, due in zip(elements.tolist(), found, strict=True):
+            events = float(problem.sizes[element].sum()) + 1
+            listed = memory.rivals[element].tolist()
+            rivals = listed[: listed.index(-1)] if -1 in listed else listed
+            brought = {"leeway": change, "stir": REACH * change}
+            over = []
+            for place, rival in enumerate(rivals):
+                lack = -gain_to(case, number, element, rival)[0]
+                # Nothing had changed before the look.
+                assert abs(float(memory.due[element, place]) * REACH * events - max(lack, 0.0)) < 0.5
+                concerned = touched in (rival, int(problem.classes[element]))
+                over.append(brought.get(what, REACH * change * events * concerned) - lack)
+            # Scores are estimates: what a rival lacks is known within half a unit.
+            assert not any(more > 0.5 for more in over) or due
+            assert any(more > -0.5 for more in over) or not due
+
+
 @given(cases(), st.data())
 def test_a_move_is_noted_with_all_that_it_concerns(case: Case, data: st.DataObject) -> None:
     state, number = case.state, data.draw(st.integers(0, len(case.state.sides) - 1))
@@ -142,13 +189,22 @@ def test_a_move_is_noted_with_all_that_it_concerns(case: Case, data: st.DataObje
     assert (memory.due[element] == AT_ONCE).all()
 
 
-def test_every_count_has_its_ready_differences() -> None:
-    counts = np.random.default_rng(3).integers(0, 40, (5, 32)).astype(np.int32)
+@pytest.mark.parametrize("width", [16, 80, 1008])
+def test_every_count_has_its_ready_differences(width: int) -> None:
+    random = np.random.default_rng(3)
+    counts = random.integers(0, 40, (5, width)).astype(np.int32)
     # Small counts are looked up, others computed.
-    counts[1, ::3] = np.arange(11) * 1000
+    counts[1, ::3] = 1000 * (np.arange(counts[1, ::3].size) % 11)
     for criterion in (MaximumLikelihood(), LeavingOneOut(0.75)):
         terms, ready = kernel_terms(criterion, 100_000)
-        table = dense_table(counts, np.ones((1, 32), np.int64), terms, ready)
+        table = dense_table(counts, np.ones((1, width), np.int64), terms, ready)
+        changed = random.random(counts.shape) < 0.1
+        counts[changed] += random.integers(1, 5000, int(changed.sum())).astype(np.int32)
+        rows, columns = np.nonzero(changed)
+        table.stale[rows, columns // 8] = table.stale_rows[rows] = STALE
+        for share in range(3):
+            renew_rows(table, (terms, ready), share, 3)
+        assert not table.stale.any()
         for level, node in enumerate(NODES):
             exact = differences(np.array(float(node)), counts.astype(np.float64), criterion.pair_shift)
             steps = (exact - ready.lowest[level]) / ready.steps[level]
@@ -306,3 +362,22 @@ def test_threads_that_start_together_wait_for_one_compilation() -> None:
 def test_any_seed_will_do(lines: list[str]) -> None:
     result = exchange(counts_of(lines), ClusterOptions(classes=9), SearchOptions(seed=10**30, annealing=1))
     assert result.F < 0
+
+
+def test_annealing_that_ends_in_an_optimum_has_converged(lines: list[str]) -> None:
+    options = ClusterOptions(classes=9)
+    for seed in range(6):
+        search = SearchOptions(start="random", seed=seed, effort="normal", no_regroup=True)
+        result = exchange(counts_of(lines), options, search, RunOptions(threads=1))
+        best = max(sweep.F for sweep in result.sweeps)
+        # What the annealing passed on its way may be better than where it ended.
+        assert result.converged == (best <= result.sweeps[-1].F + 1e-9 * abs(best))
+
+
+def test_the_history_follows_the_discount(lines: list[str]) -> None:
+    options = ClusterOptions(classes=3, criterion="loo", discount="estimate")
+    result = exchange(counts_of(lines), options, SearchOptions(no_regroup=True), RunOptions(threads=1))
+    # The discount was estimated again: a whole sweep that moved nothing was not the last.
+    assert [sweep.moved for sweep in result.sweeps[-2:]] == [0, 0]
+    difference = result.sweeps[-1].F - result.F
+    assert abs(difference) < 1e-12 * abs(result.F)

@@ -22,7 +22,7 @@ from classgram.placement import place_uncounted
 from classgram.progress import Report, silent
 from classgram.regrouping import MOST_CLASSES
 from classgram.schedule import Sweep
-from classgram.search import Search, annealing_sweeps, default_batch, gumbel_noise
+from classgram.search import SMALLEST_GAIN, Search, annealing_sweeps, default_batch, gumbel_noise
 from classgram.state import State
 from classgram.task import Task, class_numbers, make_task, start_state, state_from_maps
 
@@ -204,7 +204,9 @@ def climber(engine: Engine, deadline: float | None) -> Callable[[Task, State], S
 def finish(search: Search, ended: str, notes: list[str], curve: tuple[tuple[int, float], ...]) -> Result:
     """Give the result of a search that has ended, elements without counts placed."""
     task, state = search.task, search.state
-    if search.best is not None and search.best[0] > state.value():
+    value = state.value()
+    # Sums of gains, as F is kept while classes are sought, differ from F in the last digits.
+    if search.best is not None and search.best[0] > value + SMALLEST_GAIN * abs(value):
         state = state_from_maps(task, state.criterion, search.best[1], state.numberings)
         ended = "annealing" if ended == "converged" else ended
     maps = place_uncounted(task, state)

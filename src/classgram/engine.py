@@ -89,7 +89,7 @@ class LocalEngine:
         table, mirror = packed(problem.table), packed(side.mirror)
         batch, rule, slots = rounds.batch, packed(rounds.rule), packed(scratch[0].slots)
         rounds = rounds._replace(rule=rule)
-        # Sweeps over rivals, and over the other side, leave what is kept ready stale.
+        # Sweeps over rivals, and over the other side, leave what is kept ready stale: as if all had moved.
         changes = elements.size
         moved = 0
         for first in range(0, elements.size, batch):

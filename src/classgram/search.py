@@ -236,10 +236,17 @@ class Search:
         self.state.use_criterion(criterion, total)
         return False
 
+    def _value_known(self) -> bool:
+        """Say whether the last sweep's F is that of the state: not if the criterion has changed since."""
+        if not self.sweeps:
+            return False
+        last = self.sweeps[-1]
+        # Where nothing moves, only another discount makes a search go on.
+        return not (last.kind == "whole" and last.moved == 0)
+
     def _open_sweep(self, kind: str) -> None:
         """Begin a sweep: choose its elements and fix its threshold."""
-        adding = kind in ADDING and bool(self.sweeps)
-        value = self.sweeps[-1].F if adding else self.state.value()
+        value = self.sweeps[-1].F if kind in ADDING and self._value_known() else self.state.value()
         self._keep_best(value)
         for side in self.state.sides:
             side.problem.memory.gained[0] = 0.0

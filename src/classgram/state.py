@@ -172,8 +172,8 @@ def empty_memory(elements: int, classes: int) -> Memory:
         np.full((elements, RIVALS), -1, np.int32),
         np.zeros(elements, np.float32),
         np.zeros((elements, RIVALS), np.float32),
-        np.zeros(classes, np.float32),
-        np.zeros(elements, np.float32),
+        np.zeros(classes),
+        np.zeros(elements),
         np.zeros(1),
     )
 

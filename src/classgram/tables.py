@@ -1,6 +1,6 @@
 """Class tables in their two forms: dense with ready differences, or sparse where most pairs never occur.
 
-Both give the same classes: they only rank candidates, and exact values decide.
+Sweeps over all classes give the same classes with both: they only rank candidates, and exact values decide.
 """
 
 from typing import cast
@@ -59,6 +59,7 @@ def dense_table(cells: IntArray, totals: Counts, terms: Terms, ready: Ready) -> 
         differences.view(np.uint64),
         np.empty((rows + 1, width) if terms.discount > 0 else (0, 0), np.int16),
         np.zeros((rows, -(-width // 64) * 8), np.uint8),
+        np.zeros(rows, np.uint8),
         totals,
         totals.astype(np.float32),
     )
@@ -77,6 +78,7 @@ def sparse_table(cells: SparseCells, totals: Counts) -> ClassTable:
         np.zeros((0, 0), np.uint64),
         np.zeros((0, 0), np.int16),
         np.zeros((0, 0), np.uint8),
+        np.zeros(0, np.uint8),
         totals,
         totals.astype(np.float32),
     )
@@ -97,6 +99,7 @@ def empty_table(like: ClassTable) -> ClassTable:
         np.zeros((0, 0), np.uint64),
         np.zeros((0, 0), np.int16),
         np.zeros((0, 0), np.uint8),
+        np.zeros(0, np.uint8),
         nothing,
         np.zeros((0, 0), np.float32),
     )

@@ -66,7 +66,7 @@ def submitted(
     try:
         for item in items:
             pending.append(pool.submit(function, item))
-            if len(pending) > AHEAD:
+            while pending and (len(pending) > AHEAD or pending[0].done()):
                 yield pending.popleft()
     except Exception:
         # What is wrong with an item is said before what is wrong with the next one.

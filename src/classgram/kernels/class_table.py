@@ -42,7 +42,7 @@ class ClassTable(NamedTuple):
 
     cells: Any
     """N(g, c): an array indexed [g, c], rows padded to a whole number of vectors; or SparseCells, and
-    then ``short``, ``diagonal``, ``differences``, ``codes`` and ``stale`` are empty."""
+    then ``short``, ``diagonal``, ``differences``, ``codes`` and what is stale are empty."""
     short: NDArray[np.uint8]
     """The same in 8 bits, or CUT: most counts are small, and a quarter of the memory is more likely in the
     cache."""
@@ -58,6 +58,8 @@ class ClassTable(NamedTuple):
     stale: NDArray[np.uint8]
     """STALE, or 0, for every eight counts (indexed [g, c // 8]): whether some have changed since their ready
     differences and codes were made. Rows are padded to a multiple of eight."""
+    stale_rows: NDArray[np.uint8]
+    """STALE, or 0, for every row: whether it has such counts."""
     totals: NDArray[np.int64]
     """N(c), indexed [side, c]: one side, or two for tied classes (as predicted, as context)."""
     single_totals: NDArray[np.float32]
@@ -197,6 +199,7 @@ def change_dense_cell(table: ClassTable, row: int, column: int, change: int) -> 
     table.cells[row, column] = after
     table.short[row, column] = after if after < CUT else CUT
     table.stale[row, column >> 3] = STALE
+    table.stale_rows[row] = STALE
     return before  # type: ignore[no-any-return]
 
 
@@ -236,6 +239,9 @@ def renew_eight(table: ClassTable, criterion: tuple[Terms, Ready], row: int, fir
 def renew_rows(table: ClassTable, criterion: tuple[Terms, Ready], first: int, step: int) -> None:
     """Bring the ready differences and codes of every so many-th row up to date, from the first of them on."""
     for row in range(first, table.stale.shape[0], step):
+        if table.stale_rows[row] == 0:
+            continue
+        table.stale_rows[row] = 0
         stale = table.stale[row]
         for place in range(0, stale.size, 8):
             marks = load_eight(stale, np.uint64(place))

@@ -1,4 +1,4 @@
-"""Eight bytes of text at a time, in one 64-bit number: the first byte lowest.
+"""Eight bytes at a time, in one 64-bit number: the first byte lowest.
 
 A byte's answer to a question is its top bit. Sums never carry into the next byte, because they are made of
 the lower seven bits.

@@ -80,8 +80,8 @@ def note_churn(problem: Problem, element: int, left: int, joined: int) -> None:
     totals, sizes, churn = problem.table.totals, problem.sizes[element], problem.memory.churn
     last = totals.shape[0] - 1
     size = sizes[0] + sizes[last]
-    churn[left] += np.float32(size / max(totals[0, left] + totals[last, left] + size, 1))
-    churn[joined] += np.float32(size / max(totals[0, joined] + totals[last, joined], 1))
+    churn[left] += size / max(totals[0, left] + totals[last, left] + size, 1)
+    churn[joined] += size / max(totals[0, joined] + totals[last, joined], 1)
 
 
 @kernel_part
@@ -103,9 +103,7 @@ def stir_partners(problem: Problem, element: int) -> None:
     for entry in range(events.starts[element], events.starts[element + 1]):
         partner = events.partners[entry]
         # Of tied classes the followers are numbered behind the contexts, but are the same elements.
-        stirred[partner if partner < stirred.size else partner - stirred.size] += np.float32(
-            events.amounts[entry]
-        )
+        stirred[partner if partner < stirred.size else partner - stirred.size] += events.amounts[entry]
 
 
 @inlined

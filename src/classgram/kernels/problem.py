@@ -31,15 +31,15 @@ class Memory(NamedTuple):
     """What is remembered of earlier looks at the elements of a side."""
 
     rivals: IntArray
-    """The classes that came near to being best when all were tried, the best ones first; -1 ends a
-    list."""
+    """The classes that came near to being best when all were tried; -1 ends a list."""
     slacks: SingleArray
     """By how much F would fall if the element left for the next best class."""
     due: SingleArray
-    """Beside each rival: the restlessness (see restlessness) at which it is worth another try."""
-    churn: SingleArray
+    """Beside each rival: the element's restlessness and the rival's churn together at which it is worth
+    another try (see is_due)."""
+    churn: NDArray[np.float64]
     """By which share of its size each class has changed so far, all moves added up."""
-    stir: SingleArray
+    stir: NDArray[np.float64]
     """How many of an element's events have had their other part moved to another class so far."""
     gained: NDArray[np.float64]
     """One number: the gains of all moves."""
@@ -63,7 +63,7 @@ class Problem(NamedTuple):
     """0 where the elements are predicted words (or words on both sides), 1 for contexts."""
     tied: int
     """0, or for tied classes the number of opposite classes: row g + tied has g as follower."""
-    stirred: SingleArray
+    stirred: NDArray[np.float64]
     """The ``stir`` of the elements that these occur with: of tied classes, that of these elements
     themselves; empty where those never move."""
 

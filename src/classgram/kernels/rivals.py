@@ -40,7 +40,7 @@ REACH = 2.0
 found by the next look at all classes."""
 
 AT_ONCE = np.float32(-1.0)
-"""A rival is tried whatever has changed, because the element itself has moved."""
+"""A rival is tried whatever has changed, because the element itself moves."""
 
 
 class Look(NamedTuple):
@@ -55,10 +55,11 @@ class Look(NamedTuple):
 
 
 @kernel_part
-def size_of(problem: Problem, element: int) -> float:
-    """Give the count of an element, on both sides if it has two."""
+def event_count(problem: Problem, element: int) -> float:
+    """Give the number of an element's events, with one more, so that there is no division by zero."""
     sizes = problem.sizes[element]
-    return sizes[0] + sizes[sizes.size - 1] + 1.0  # type: ignore[no-any-return]
+    both = sizes[0] + sizes[1] if sizes.size > 1 else sizes[0]
+    return both + 1.0  # type: ignore[no-any-return]
 
 
 @kernel_part
@@ -69,7 +70,7 @@ def restlessness(problem: Problem, element: int, leeway: float) -> float:
     """
     memory = problem.memory
     own = memory.churn[problem.classes[element]]
-    return own + (memory.stir[element] + leeway / REACH) / size_of(problem, element)  # type: ignore[no-any-return]
+    return own + (memory.stir[element] + leeway / REACH) / event_count(problem, element)  # type: ignore[no-any-return]
 
 
 @kernel_part
@@ -83,9 +84,9 @@ def is_due(problem: Problem, element: int, place: int, restless: float) -> bool:
 
 @kernel_part
 def due_at(problem: Problem, element: int, rival: int, gain: float) -> float:
-    """Give the restlessness at which a rival is worth another try, if it would give so much now."""
+    """Give the restlessness, with the rival's churn, at which a rival that gives so much now is due."""
     now = restlessness(problem, element, 0.0) + problem.memory.churn[rival]
-    return now - min(gain, 0.0) / (REACH * size_of(problem, element))  # type: ignore[no-any-return]
+    return now - min(gain, 0.0) / (REACH * event_count(problem, element))  # type: ignore[no-any-return]
 
 
 @kernel_part
@@ -162,7 +163,7 @@ def mark_unsure(
     problem: Problem,
     touched: tuple[MarkArray, MarkArray],
     elements: IntArray,
-    close: float,
+    little: float,
     unsure: MarkArray,
 ) -> None:
     """Mark the elements of touched classes, and those of little slack that occur with a touched class.
@@ -175,7 +176,7 @@ def mark_unsure(
     for i in range(elements.size):
         element = elements[i]
         unsure[i] = own[problem.classes[element]]
-        if unsure[i] == 0 and slacks[element] < close:
+        if unsure[i] == 0 and slacks[element] < little:
             for entry in range(events.starts[element], events.starts[element + 1]):
                 if opposite[events.partner_classes[events.partners[entry]]] > 0:
                     unsure[i] = 1
