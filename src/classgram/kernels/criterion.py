@@ -49,8 +49,8 @@ class Ready(NamedTuple):
     steps: NDArray[np.float64]
     """The unit of the 8-bit differences for each node."""
     quantised: NDArray[np.uint64]
-    """Differences as steps, indexed [N]: a byte for each node, the first lowest, as in memory where the lowest
-    byte comes first (others are not supported)."""
+    """Differences as steps, indexed [N]: a byte for each node, the first lowest. Tables are filled eight
+    bytes at a time, so the lowest must be the first in memory."""
     firsts: NDArray[np.int64]
     """The first of the two nodes that an amount is combined from."""
     shares: NDArray[np.uint16]
