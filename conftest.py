@@ -1,6 +1,8 @@
 """Runs the examples of the README, the docs and the docstrings as tests."""
 
 import os
+import shutil
+import tempfile
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,17 +21,16 @@ def installed(name: str) -> bool:
 
 def in_scratch(namespace: dict[str, object]) -> None:
     """Let examples write files in a folder of their own."""
-    import tempfile
-
     namespace["_home"] = Path.cwd()
     namespace["installed"] = installed
-    folder = tempfile.mkdtemp(prefix="classgram-docs-")
-    os.chdir(folder)
+    namespace["_scratch"] = tempfile.mkdtemp(prefix="classgram-docs-")
+    os.chdir(str(namespace["_scratch"]))
 
 
 def back_home(namespace: dict[str, object]) -> None:
-    """Return from the examples' folder."""
+    """Return from the examples' folder, which is removed."""
     os.chdir(str(namespace["_home"]))
+    shutil.rmtree(str(namespace["_scratch"]), ignore_errors=True)
 
 
 _markdown = Sybil(
