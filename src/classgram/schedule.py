@@ -22,6 +22,9 @@ FIRST_CLOSE = 3
 FEW_CLOSE = 0.001
 """Close rivals are tried again while that moves more than this share of all elements."""
 
+OF_RIVALS = ("rivals", "close")
+"""Sweeps that try rivals and no other classes."""
+
 ADDING = ("whole", "restless", "rivals", "close", "unsure")
 """Sweeps whose gains are added to F: to compute it anew may take longer than they do."""
 
@@ -61,7 +64,7 @@ def next_kind(sweeps: Sequence[Sweep], movable: int, few_touched: Callable[[], b
 
 
 def close_ones_move(sweeps: Sequence[Sweep], movable: int) -> bool:
-    """Say whether close rivals, last tried since other classes were, moved more than a few elements then."""
+    """Say whether close rivals are worth a try: not if few moved by the last one, with the same lists."""
     for sweep in reversed(sweeps):
         if sweep.kind == "close":
             return sweep.moved > FEW_CLOSE * movable

@@ -20,7 +20,7 @@ from classgram.kernels.rivals import AT_ONCE, mark_hopeful, mark_unsure
 from classgram.options import SearchOptions
 from classgram.progress import Report, silent
 from classgram.regrouping import propose, swapped
-from classgram.schedule import ADDING, Sweep, next_kind
+from classgram.schedule import ADDING, OF_RIVALS, Sweep, next_kind
 from classgram.state import ClassMap, State
 from classgram.task import Task, state_from_maps
 
@@ -267,7 +267,7 @@ class Search:
     def _chosen(self, number: int, kind: str) -> npt.NDArray[np.int32]:
         """Give what a sweep looks at on one side, in order."""
         side = self.state.sides[number]
-        if kind in ("rivals", "close"):
+        if kind in OF_RIVALS:
             marks = np.zeros(side.movable.size, np.uint8)
             mark_hopeful(side.problem, side.movable, leeway(kind), marks)
             chosen = marks > 0
@@ -322,7 +322,7 @@ class Search:
     def _work(self, number: int, elements: npt.NDArray[np.int32]) -> int:
         """Find better classes for some elements of a side; give how many moved."""
         if not self.candidates:
-            rounds = Rounds(self.batch, self._rule(number), self.cursor["kind"] in ("rivals", "close"))
+            rounds = Rounds(self.batch, self._rule(number), self.cursor["kind"] in OF_RIVALS)
             return self.engine.sweep(self.state, number, elements, rounds)
         side = self.state.sides[number]
         if number not in self._scratch:

@@ -109,9 +109,9 @@ def best_rival(problem: Problem, terms: Terms, scratch: Scratch, rule: Rule, ele
     totals, sizes, memory = problem.table.totals, problem.sizes[element], problem.memory
     rivals, due = memory.rivals[element], memory.due[element]
     present = wide(problem.classes[element])
-    restless = restlessness(problem, element, rule.leeway)
     if not may_leave(totals, sizes, present, terms.discount):
         return present
+    restless = restlessness(problem, element, rule.leeway)
     profile = build_profile(problem.events, scratch.slots, element, present, problem.tied)
     own = value_in_own(pairs_of(problem.table), terms, profile)
     classes = Classes(pairs_of(problem.table), totals, problem.numbers, problem.side)
