@@ -46,7 +46,7 @@ bench: $(VENV)/installed
 
 # The command reference is made from the help texts.
 docs: $(VENV)/installed
-	$(BIN)/python -m tests.cli_manual docs/cli.md
+	$(BIN)/python -m tests.helpers.cli_manual docs/cli.md
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.measure import Figure, Settings, best, classgram, command, novels, peak_memory
-from classgram.clustering import Result, exchange
-from classgram.kernels import lean_kernel
-from classgram.kernels.dense_scores import sum_eight_rows
-from classgram.ngrams import NgramCounts, count_ngrams
+from classgram.clustering._kernels.dense_scores import sum_eight_rows
+from classgram.clustering.exchange import Result, exchange
+from classgram.counts.ngram_counts import NgramCounts, count_ngrams
 from classgram.options import ClusterOptions, CountOptions, RunOptions, SearchOptions, VocabularyOptions
+from classgram.runtime.compiled import lean_kernel
 
 AREA = "clustering"
 ONE = RunOptions(threads=1)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.measure import Figure, Settings, best, classgram, command, novels, peak_memory
-from classgram.scanner import WordScanner
-from classgram.text import Chunk, read_text
+from classgram.text.reading import Chunk, read_text
+from classgram.text.scanner import WordScanner
 
 
 def scan_all(chunks: list[Chunk]) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.measure import Figure, Settings, best, classgram
-from classgram.evaluation import evaluate
-from classgram.language_model import LanguageModel
-from classgram.model_files import load
-from classgram.text import read_text
+from classgram.evaluation.perplexity import evaluate
+from classgram.loading import load
+from classgram.models.language_model import LanguageModel
+from classgram.text.reading import read_text
 
 AREA = "mixtures"
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.measure import Figure, Settings, best, classgram, command, novels
-from classgram.arpa import write_arpa
-from classgram.model_files import load
+from classgram.arpa.writing import write_arpa
+from classgram.loading import load
 
 AREA = "models"
 

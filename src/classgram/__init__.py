@@ -10,26 +10,30 @@ from classgram._version import __version__
 from classgram.errors import InputError
 
 if TYPE_CHECKING:
-    from classgram.arpa import write_arpa as write_arpa
-    from classgram.class_files import read_classes as read_classes
-    from classgram.class_lists import ClassList as ClassList
-    from classgram.clustering import Result as Result
-    from classgram.clustering import exchange as exchange
-    from classgram.converting import convert_classes as convert_classes
-    from classgram.decoders import PyctcdecodeModel as PyctcdecodeModel
-    from classgram.decoders import ctc_decoder_model as ctc_decoder_model
+    from classgram.arpa.writing import write_arpa as write_arpa
+    from classgram.class_files.comparison import Judgement as Judgement
+    from classgram.class_files.comparison import judge_classes as judge_classes
+    from classgram.class_files.converting import convert_classes as convert_classes
+    from classgram.class_files.reading import read_classes as read_classes
+    from classgram.classes.class_list import ClassList as ClassList
+    from classgram.classes.partition import Partition as Partition
+    from classgram.clustering.exchange import Result as Result
+    from classgram.clustering.exchange import exchange as exchange
+    from classgram.clustering.tree import Tree as Tree
+    from classgram.clustering.tree import build_tree as build_tree
+    from classgram.counts.ngram_counts import NgramCounts as NgramCounts
+    from classgram.counts.ngram_counts import count_ngrams as count_ngrams
     from classgram.estimator import WordClasses as WordClasses
-    from classgram.exporting import export_backoff as export_backoff
-    from classgram.fst import write_fst as write_fst
-    from classgram.judging import Judgement as Judgement
-    from classgram.judging import judge_classes as judge_classes
-    from classgram.language_model import LanguageModel as LanguageModel
-    from classgram.mixture import MixtureModel as MixtureModel
-    from classgram.mixture import mix_models as mix_models
-    from classgram.mixture_recipe import train_mixture as train_mixture
-    from classgram.model_files import load as load
-    from classgram.ngrams import NgramCounts as NgramCounts
-    from classgram.ngrams import count_ngrams as count_ngrams
+    from classgram.export.backoff_export import export_backoff as export_backoff
+    from classgram.export.decoders import PyctcdecodeModel as PyctcdecodeModel
+    from classgram.export.decoders import ctc_decoder_model as ctc_decoder_model
+    from classgram.export.fst import write_fst as write_fst
+    from classgram.loading import load as load
+    from classgram.models.language_model import LanguageModel as LanguageModel
+    from classgram.models.mixtures.mixture import MixtureModel as MixtureModel
+    from classgram.models.mixtures.mixture import mix_models as mix_models
+    from classgram.models.mixtures.recipe import train_mixture as train_mixture
+    from classgram.models.training import train_model as train_model
     from classgram.options import ClusterOptions as ClusterOptions
     from classgram.options import ConvertOptions as ConvertOptions
     from classgram.options import CountOptions as CountOptions
@@ -42,58 +46,54 @@ if TYPE_CHECKING:
     from classgram.options import SearchOptions as SearchOptions
     from classgram.options import TextOptions as TextOptions
     from classgram.options import VocabularyOptions as VocabularyOptions
-    from classgram.partition import Partition as Partition
-    from classgram.sentences import Sentences as Sentences
-    from classgram.text import Text as Text
-    from classgram.text import read_text as read_text
-    from classgram.text import text_from_strings as text_from_strings
-    from classgram.training import train_model as train_model
-    from classgram.tree import Tree as Tree
-    from classgram.tree import build_tree as build_tree
-    from classgram.vocabulary import Vocabulary as Vocabulary
+    from classgram.text.reading import Text as Text
+    from classgram.text.reading import read_text as read_text
+    from classgram.text.reading import text_from_strings as text_from_strings
+    from classgram.text.sentences import Sentences as Sentences
+    from classgram.text.vocabulary import Vocabulary as Vocabulary
 
 _HOMES = {
-    "write_arpa": "arpa",
-    "export_backoff": "exporting",
+    "write_arpa": "arpa.writing",
+    "export_backoff": "export.backoff_export",
     "ExportOptions": "options",
-    "write_fst": "fst",
-    "PyctcdecodeModel": "decoders",
-    "ctc_decoder_model": "decoders",
-    "LanguageModel": "language_model",
-    "load": "model_files",
+    "write_fst": "export.fst",
+    "PyctcdecodeModel": "export.decoders",
+    "ctc_decoder_model": "export.decoders",
+    "LanguageModel": "models.language_model",
+    "load": "loading",
     "MixtureOptions": "options",
     "ModelOptions": "options",
     "GenerateOptions": "options",
-    "train_model": "training",
-    "MixtureModel": "mixture",
-    "mix_models": "mixture",
-    "train_mixture": "mixture_recipe",
+    "train_model": "models.training",
+    "MixtureModel": "models.mixtures.mixture",
+    "mix_models": "models.mixtures.mixture",
+    "train_mixture": "models.mixtures.recipe",
     "WordClasses": "estimator",
-    "Result": "clustering",
-    "exchange": "clustering",
-    "Partition": "partition",
-    "ClassList": "class_lists",
-    "read_classes": "class_files",
-    "convert_classes": "converting",
+    "Result": "clustering.exchange",
+    "exchange": "clustering.exchange",
+    "Partition": "classes.partition",
+    "ClassList": "classes.class_list",
+    "read_classes": "class_files.reading",
+    "convert_classes": "class_files.converting",
     "ConvertOptions": "options",
-    "Judgement": "judging",
-    "judge_classes": "judging",
-    "Tree": "tree",
-    "build_tree": "tree",
+    "Judgement": "class_files.comparison",
+    "judge_classes": "class_files.comparison",
+    "Tree": "clustering.tree",
+    "build_tree": "clustering.tree",
     "ClusterOptions": "options",
     "SearchOptions": "options",
     "RunOptions": "options",
-    "NgramCounts": "ngrams",
-    "count_ngrams": "ngrams",
+    "NgramCounts": "counts.ngram_counts",
+    "count_ngrams": "counts.ngram_counts",
     "CountOptions": "options",
     "ReadOptions": "options",
     "TextOptions": "options",
     "VocabularyOptions": "options",
-    "Sentences": "sentences",
-    "Text": "text",
-    "read_text": "text",
-    "text_from_strings": "text",
-    "Vocabulary": "vocabulary",
+    "Sentences": "text.sentences",
+    "Text": "text.reading",
+    "read_text": "text.reading",
+    "text_from_strings": "text.reading",
+    "Vocabulary": "text.vocabulary",
 }
 
 __all__ = ["InputError", "__version__", *_HOMES]

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from classgram.demo_text import demo_text
-from classgram.evaluation import evaluate
-from classgram.language_model import LanguageModel
-from classgram.mixture_recipe import Training, train_mixture
-from classgram.ngrams import NgramCounts, count_sentences, read_sentences
+from classgram.classes.partition import Partition
+from classgram.counts.ngram_counts import NgramCounts, count_sentences, read_sentences
+from classgram.evaluation.perplexity import evaluate
+from classgram.models.language_model import LanguageModel
+from classgram.models.mixtures.recipe import Training, train_mixture
+from classgram.models.training import make_classes, train_model
 from classgram.options import (
     CountOptions,
     MixtureOptions,
@@ -20,10 +21,9 @@ from classgram.options import (
     TrainClassesOptions,
     VocabularyOptions,
 )
-from classgram.partition import Partition
-from classgram.progress import Report, silent
-from classgram.text import text_from_strings
-from classgram.training import make_classes, train_model
+from classgram.runtime.progress import Report, silent
+from classgram.text.demo_text import demo_text
+from classgram.text.reading import text_from_strings
 
 HELD_OUT = 20
 """Every so many sentences, one is kept from training."""

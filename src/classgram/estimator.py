@@ -6,9 +6,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from classgram.clustering import Result, exchange
+from classgram.class_files.reading import read_start
+from classgram.classes.partition import Partition
+from classgram.clustering.exchange import Result, exchange
+from classgram.counts.ngram_counts import count_ngrams
 from classgram.errors import InputError
-from classgram.ngrams import count_ngrams
 from classgram.options import (
     ClusterOptions,
     CountOptions,
@@ -18,8 +20,7 @@ from classgram.options import (
     TextOptions,
     VocabularyOptions,
 )
-from classgram.partition import Partition
-from classgram.text import Strings, text_from_strings
+from classgram.text.reading import Strings, text_from_strings
 
 
 class WordClasses:
@@ -71,6 +72,7 @@ class WordClasses:
             ClusterOptions(classes=self.n_classes, criterion=self.criterion),
             SearchOptions(start=self.start, seed=self.random_state, effort=self.effort),
             RunOptions(threads=self.n_jobs),
+            start=read_start(self.start),
         )
         self.partition_: Partition = self.result_.partition
         self.words_: tuple[str, ...] = counts.vocabulary.words

@@ -28,9 +28,9 @@ from classgram.options import (
 )
 
 if TYPE_CHECKING:
-    from classgram.judging import Judgement
-    from classgram.ngrams import NgramCounts
-    from classgram.vocabulary import Vocabulary
+    from classgram.class_files.comparison import Judgement
+    from classgram.counts.ngram_counts import NgramCounts
+    from classgram.text.vocabulary import Vocabulary
 
 Hyphen = Parameter(allow_leading_hyphen=True, validator=refuse_options)
 """Lets a name be -, for standard input or output."""
@@ -67,7 +67,7 @@ def convert(
     text
         The text, or its counts, that supplies what the source lacks: counts, a tree, n-grams, neighbours.
     """
-    from classgram.converting import convert_classes
+    from classgram.class_files.converting import convert_classes
 
     if text:
         announce_compilation(show.quiet)
@@ -93,7 +93,7 @@ def convert(
 
 def check_same_text(vocabulary: "Vocabulary", asked: TextOptions) -> None:
     """Refuse options that contradict how the text of the classes was made into words."""
-    from classgram.evaluation import check_text_options
+    from classgram.evaluation.perplexity import check_text_options
 
     check_text_options(vocabulary, asked)
 
@@ -103,8 +103,8 @@ Reading = tuple["Vocabulary | VocabularyOptions | None", TextOptions | None, Rea
 
 def text_counts(texts: tuple[str, ...], order: int, reading: Reading, quiet: bool) -> "NgramCounts":
     """The counts of a text, or of a folder of counts that was named instead."""
-    from classgram.folders import folder_kind
-    from classgram.ngrams import NgramCounts, count_ngrams
+    from classgram.counts.ngram_counts import NgramCounts, count_ngrams
+    from classgram.files.folders import folder_kind
 
     if len(texts) == 1 and folder_kind(Path(texts[0])) == "counts":
         return NgramCounts.load(texts[0]).up_to(order)
@@ -136,8 +136,8 @@ def judge(
     source_format
         The format of the files, where the guess from content and name is wrong.
     """
-    from classgram.judging import MISSING_RULE, classes_order, judge_classes
-    from classgram.text import read_text
+    from classgram.class_files.comparison import MISSING_RULE, classes_order, judge_classes
+    from classgram.text.reading import read_text
 
     if not files:
         raise InputError("name the class files to judge")
@@ -191,7 +191,7 @@ def install_dropins(folder: Path, *, show: QuietOption = QuietOption()) -> None:
     folder
         An existing folder; nothing is replaced until you put it in front of your PATH.
     """
-    from classgram.dropin_install import install_dropins as install
+    from classgram.cli.dropins.install import install_dropins as install
 
     for path in install(folder):
         message(f"{path}: stands for {path.name}", show.quiet)

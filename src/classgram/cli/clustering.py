@@ -31,9 +31,9 @@ from classgram.options import (
 )
 
 if TYPE_CHECKING:
-    from classgram.clustering import Result
-    from classgram.ngrams import NgramCounts
-    from classgram.partition import Partition
+    from classgram.classes.partition import Partition
+    from classgram.clustering.exchange import Result
+    from classgram.counts.ngram_counts import NgramCounts
 
 LARGEST = 12
 """Classes that are shown at the end."""
@@ -62,14 +62,16 @@ def cluster(
         Memory for the sorting of n-grams; beyond it temporary files are used.
     """
     spare_matrix_threads()
-    from classgram.clustering import exchange
-    from classgram.compiling import compile_ahead
-    from classgram.engine import available_threads
-    from classgram.progress import progress
+    from classgram.class_files.reading import read_start
+    from classgram.clustering.compiling import compile_ahead
+    from classgram.clustering.exchange import exchange
+    from classgram.clustering.search.engine import available_threads
+    from classgram.runtime.progress import progress
 
     announce_compilation(show.quiet)
     compile_ahead()
     with held_output(output):
+        start = read_start(search.start)
         made = (VocabularyOptions() != vocabulary) or (TextOptions() != text)
         if len(texts) == 1 and is_counts(texts[0]):
             if made:
@@ -81,7 +83,7 @@ def cluster(
             counts = count_texts(texts, counting, (vocabulary, text, read), show.quiet, threads)
         checkpoint = None if output is None else output.with_name(output.name + ".checkpoint")
         with progress("clustering", None, "words", show.quiet) as report:
-            result = exchange(counts, clustering, search, running, checkpoint, report)
+            result = exchange(counts, clustering, search, running, checkpoint, report, start)
         save_result(result, counts, output, checkpoint, show)
     show_result(result, output, show)
 
@@ -89,8 +91,8 @@ def cluster(
 @contextmanager
 def held_output(output: Path | None) -> Iterator[None]:
     """Hold the output for this run, noticing at once where it could not be written."""
-    from classgram.class_writing import check_class_file, is_class_file
-    from classgram.folders import lock
+    from classgram.class_files.writing import check_class_file, is_class_file
+    from classgram.files.folders import lock
 
     if output is None:
         yield
@@ -106,14 +108,14 @@ def held_output(output: Path | None) -> Iterator[None]:
 
 def is_counts(path: str) -> bool:
     """Say whether an input is a folder of counts."""
-    from classgram.folders import folder_kind
+    from classgram.files.folders import folder_kind
 
     return Path(path).is_dir() and folder_kind(Path(path)) == "counts"
 
 
 def load_counts(path: str) -> "NgramCounts":
     """Read counts that were made before."""
-    from classgram.ngrams import NgramCounts
+    from classgram.counts.ngram_counts import NgramCounts
 
     return NgramCounts.load(path)
 
@@ -126,7 +128,7 @@ def count_texts(
     threads: int,
 ) -> "NgramCounts":
     """Count a text as the options say."""
-    from classgram.ngrams import count_ngrams
+    from classgram.counts.ngram_counts import count_ngrams
 
     vocabulary, text, read = made
     return count_ngrams(texts or ("-",), counting, vocabulary, text, read, quiet, threads=threads)
@@ -138,7 +140,7 @@ def save_result(
     """Write what was found to where it was asked for."""
     import shutil
 
-    from classgram.class_writing import is_class_file, write_class_file
+    from classgram.class_files.writing import is_class_file, write_class_file
 
     if output is None:
         if not show.json:
@@ -195,7 +197,7 @@ def classes(path: Path, /, *words: str, show: ShowOptions = ShowOptions()) -> No
     words
         Words whose classes are shown, with the other words in them.
     """
-    from classgram.partition import Partition
+    from classgram.classes.partition import Partition
 
     partition = Partition.load(path)
     if not words:
@@ -241,9 +243,9 @@ def tag(
     path
         A folder made by cluster.
     """
-    from classgram.partition import Partition
-    from classgram.tagging import tag_lines, text_lines
-    from classgram.text import read_text
+    from classgram.classes.partition import Partition
+    from classgram.classes.tagging import tag_lines, text_lines
+    from classgram.text.reading import read_text
 
     partition = Partition.load(path)
     announce_compilation(show.quiet)

@@ -37,8 +37,8 @@ def count(
         The folder to write; it appears when it is whole.
     """
     spare_matrix_threads()
-    from classgram.folders import lock
-    from classgram.ngrams import count_ngrams
+    from classgram.counts.ngram_counts import count_ngrams
+    from classgram.files.folders import lock
 
     announce_compilation(show.quiet)
     with lock(output):
@@ -62,7 +62,7 @@ def info(path: Path, /, *, verify: bool = False, show: ShowOptions = ShowOptions
     verify
         Compare the checksum of every file, too.
     """
-    from classgram.folders import read_folder
+    from classgram.files.folders import read_folder
 
     folder = read_folder(path)
     if verify:
@@ -87,7 +87,7 @@ def plain(value: Any) -> str:
 def demo(*, show: ShowOptions = ShowOptions()) -> None:
     """Run classgram on the documentation that comes with Python: nothing has to be downloaded."""
     from classgram.demo import STEPS, run_demo
-    from classgram.progress import progress
+    from classgram.runtime.progress import progress
 
     announce_compilation(show.quiet)
     with progress("demo", STEPS, "steps", show.quiet) as report:

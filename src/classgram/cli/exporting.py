@@ -17,15 +17,15 @@ from classgram.cli.app import (
     print_json,
 )
 from classgram.options import ExportOptions
-from classgram.progress import progress
+from classgram.runtime.progress import progress
 
 if TYPE_CHECKING:
-    from classgram.arpa_check import ArpaReport
-    from classgram.export_loss import Loss
-    from classgram.exporting import Exported
-    from classgram.language_model import LanguageModel
-    from classgram.ngrams import NgramCounts
-    from classgram.sentences import Sentences
+    from classgram.arpa.checking import ArpaReport
+    from classgram.counts.ngram_counts import NgramCounts
+    from classgram.export.backoff_export import Exported
+    from classgram.export.loss import Loss
+    from classgram.models.language_model import LanguageModel
+    from classgram.text.sentences import Sentences
 
 SHOWN = 100
 """Findings of one kind that are printed; --json prints all."""
@@ -72,9 +72,9 @@ def export(
     numbers
         For transducers: write the symbols' numbers instead of the symbols.
     """
-    from classgram.arpa import write_unigrams
+    from classgram.arpa.writing import write_unigrams
     from classgram.errors import InputError
-    from classgram.model_files import load
+    from classgram.loading import load
 
     transducer = output.name.endswith(".fst.txt")
     if not transducer and not output.name.endswith((".arpa", ".arpa.gz")):
@@ -97,8 +97,8 @@ def export(
 
 def check_files(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -> None:
     """Refuse, before any work is done, files that cannot be written and texts that are not there."""
-    from classgram.folders import folder_kind
-    from classgram.text import find_files
+    from classgram.files.folders import folder_kind
+    from classgram.text.reading import find_files
 
     for path in outputs:
         if path is not None:
@@ -111,7 +111,7 @@ def check_files(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -
 def check_output(path: Path) -> None:
     """Refuse a file that could not be written in the end."""
     from classgram.errors import InputError
-    from classgram.folders import check_parent, write_error
+    from classgram.files.folders import check_parent, write_error
 
     check_parent(path)
     if path.is_dir():
@@ -130,7 +130,7 @@ def export_transducer(
     model: "LanguageModel", output: Path, symbols: Path, forms: tuple[bool, bool], show: ShowOptions
 ) -> None:
     """Write a class bigram as a transducer."""
-    from classgram.fst import write_fst
+    from classgram.export.fst import write_fst
 
     write_fst(model, output, symbols, *forms)
     if show.json:
@@ -146,8 +146,8 @@ def export_arpa(
     show: ShowOptions,
 ) -> None:
     """Write an ARPA file, and tell what it lost."""
-    from classgram.arpa import write_arpa
-    from classgram.exporting import export_backoff, without_cache
+    from classgram.arpa.writing import write_arpa
+    from classgram.export.backoff_export import export_backoff, without_cache
 
     def note(line: str) -> None:
         message(line, show.quiet)
@@ -170,8 +170,8 @@ def export_arpa(
 
 def counts_for(model: "LanguageModel", path: Path, order: int | None) -> "NgramCounts":
     """The n-grams of a text in the model's vocabulary, or counts as they are."""
-    from classgram.folders import folder_kind
-    from classgram.ngrams import NgramCounts, count_ngrams
+    from classgram.counts.ngram_counts import NgramCounts, count_ngrams
+    from classgram.files.folders import folder_kind
     from classgram.options import CountOptions
 
     if folder_kind(path) == "counts":
@@ -183,7 +183,7 @@ def counts_for(model: "LanguageModel", path: Path, order: int | None) -> "NgramC
 def sentences_of(model: "LanguageModel", valid: Path) -> "tuple[str, Sentences]":
     """A held-out text in the model's vocabulary, and its name."""
     from classgram.errors import InputError
-    from classgram.text import read_text
+    from classgram.text.reading import read_text
 
     sentences = model.vocabulary.encode(read_text(str(valid), text=model.vocabulary.text))
     if not sentences.tokens:
@@ -193,7 +193,7 @@ def sentences_of(model: "LanguageModel", valid: Path) -> "tuple[str, Sentences]"
 
 def loss_of(model: "LanguageModel", exported: "Exported", held_out: "tuple[str, Sentences] | None") -> "Loss":
     """What the export lost, on a text or on sentences drawn from the model."""
-    from classgram.export_loss import DRAWN, draw_sentences, measure_loss
+    from classgram.export.loss import DRAWN, draw_sentences, measure_loss
 
     name, sentences = held_out or (f"{DRAWN} sentences drawn from the model", draw_sentences(model))
     return measure_loss(model, exported.model, sentences, name)
@@ -246,11 +246,11 @@ def check(
     fix
         Write a mended file here: what is wrong is put right as far as the file tells.
     """
-    from classgram.arpa_check import check_arpa
+    from classgram.arpa.checking import check_arpa
     from classgram.errors import InputError
 
     if fix is not None:
-        from classgram.arpa_fix import fix_arpa
+        from classgram.arpa.repairing import fix_arpa
 
         announce_compilation(show.quiet)
         report = fix_arpa(file, fix)
@@ -315,11 +315,11 @@ def prune(
     size
         Keep so many n-grams in all, unigrams included.
     """
-    from classgram.arpa import write_arpa
+    from classgram.arpa.writing import write_arpa
     from classgram.errors import InputError
-    from classgram.model_files import load
-    from classgram.ngram_lm import NgramModel
-    from classgram.pruning import prune_trie
+    from classgram.loading import load
+    from classgram.models.ngram.ngram_model import NgramModel
+    from classgram.models.ngram.pruning import prune_trie
 
     if (threshold is None) == (size is None):
         raise InputError("give one of --threshold and --size")

@@ -18,7 +18,7 @@ from classgram.options import (
 )
 
 if TYPE_CHECKING:
-    from classgram.mixture import MixtureModel
+    from classgram.models.mixtures.mixture import MixtureModel
 
 
 @app.command
@@ -46,12 +46,12 @@ def mix(
     by_context
         Let weights depend on how much is known of the context (--no-by-context: one set for all).
     """
-    from classgram.adapted import one_vocabulary
-    from classgram.cache import WINDOWS
-    from classgram.folders import lock
-    from classgram.mixture import mix_models
-    from classgram.model_files import load
-    from classgram.text import read_text
+    from classgram.files.folders import lock
+    from classgram.loading import load
+    from classgram.models.mixtures.cache import WINDOWS
+    from classgram.models.mixtures.mixture import mix_models
+    from classgram.models.mixtures.wider_vocabulary import one_vocabulary
+    from classgram.text.reading import read_text
 
     announce_compilation(show.quiet)
     if not models:
@@ -80,11 +80,11 @@ def train_default_mixture(
     quiet: bool,
 ) -> "MixtureModel":
     """Train the default mixture on a text or on counts."""
-    from classgram.folders import folder_kind
-    from classgram.mixture_recipe import Training, component_names, train_mixture
-    from classgram.ngrams import NgramCounts, count_sentences, read_sentences
-    from classgram.text import read_text
-    from classgram.training import training_order
+    from classgram.counts.ngram_counts import NgramCounts, count_sentences, read_sentences
+    from classgram.files.folders import folder_kind
+    from classgram.models.mixtures.recipe import Training, component_names, train_mixture
+    from classgram.models.training import training_order
+    from classgram.text.reading import read_text
 
     def note(line: str) -> None:
         message(line, quiet)

@@ -30,13 +30,13 @@ from classgram.options import (
     TrainClassesOptions,
     VocabularyOptions,
 )
-from classgram.progress import progress
+from classgram.runtime.progress import progress
 
 if TYPE_CHECKING:
-    from classgram.evaluation import Evaluation
-    from classgram.filtering import UnitScore
-    from classgram.language_model import LanguageModel
-    from classgram.ngrams import NgramCounts
+    from classgram.counts.ngram_counts import NgramCounts
+    from classgram.evaluation.filtering import UnitScore
+    from classgram.evaluation.perplexity import Evaluation
+    from classgram.models.language_model import LanguageModel
 
 
 ModelsAndText = Annotated[str, Parameter(allow_leading_hyphen=True)]
@@ -67,9 +67,9 @@ def train(
     valid
         For --recipe mixture: text to find the weights on; without it some is cut from the text.
     """
-    from classgram.folders import lock
-    from classgram.partition import Partition
-    from classgram.training import make_classes, train_model, training_order
+    from classgram.classes.partition import Partition
+    from classgram.files.folders import lock
+    from classgram.models.training import make_classes, train_model, training_order
 
     def note(line: str) -> None:
         message(line, show.quiet)
@@ -124,9 +124,9 @@ def load_or_count(
     quiet: bool,
 ) -> "NgramCounts":
     """The counts in a folder, or those of a text."""
+    from classgram.counts.ngram_counts import NgramCounts, count_ngrams
     from classgram.errors import InputError
-    from classgram.folders import folder_kind
-    from classgram.ngrams import NgramCounts, count_ngrams
+    from classgram.files.folders import folder_kind
 
     if len(texts) == 1 and folder_kind(Path(texts[0])) == "counts":
         counts = NgramCounts.load(texts[0])
@@ -148,8 +148,8 @@ def open_model(path: str | Path, text: TextOptions) -> "LanguageModel":
 
     An ARPA file does not tell how its text was read, so that for it the options are taken as given.
     """
-    from classgram.evaluation import check_text_options
-    from classgram.model_files import load
+    from classgram.evaluation.perplexity import check_text_options
+    from classgram.loading import load
 
     model = load(path, text)
     check_text_options(model.vocabulary, text)
@@ -171,8 +171,8 @@ def perplexity(
     model
         A model folder, or an ARPA file.
     """
-    from classgram.evaluation import evaluate
-    from classgram.text import read_text
+    from classgram.evaluation.perplexity import evaluate
+    from classgram.text.reading import read_text
 
     announce_compilation(show.quiet)
     loaded = open_model(model, text)
@@ -215,8 +215,8 @@ def compare(
         Two or more models, and then the text.
     """
     from classgram.errors import InputError
-    from classgram.evaluation import compare_models
-    from classgram.text import read_text
+    from classgram.evaluation.perplexity import compare_models
+    from classgram.text.reading import read_text
 
     if len(paths) < 3:
         raise InputError("compare needs two or more models and then a text")
@@ -275,8 +275,8 @@ def surprisal(
         One or more models, and then the text (- for standard input).
     """
     from classgram.errors import InputError
-    from classgram.records import read_records
-    from classgram.surprisal import surprisals
+    from classgram.evaluation.surprisal import surprisals
+    from classgram.text.records import read_records
 
     if len(paths) < 2:
         raise InputError("surprisal needs a model and then a text (- for standard input)")
@@ -322,8 +322,8 @@ def score(
     keep_below
         Pass on only what has a perplexity below this, unknown words included.
     """
-    from classgram.filtering import score_units
-    from classgram.records import read_records
+    from classgram.evaluation.filtering import score_units
+    from classgram.text.records import read_records
 
     announce_compilation(show.quiet)
     loaded = open_model(model, text)
@@ -367,8 +367,8 @@ def generate(
     model
         A model folder, or an ARPA file.
     """
-    from classgram.generation import generate as draw
-    from classgram.model_files import load
+    from classgram.evaluation.generation import generate as draw
+    from classgram.loading import load
 
     announce_compilation(show.quiet)
     sentences = (" ".join(words) for words in draw(load(model), options))

@@ -60,13 +60,13 @@ def reproduce(
     workers
         Processes that run cells side by side, with one thread each.
     """
-    from classgram.demo_text import demo_text
-    from classgram.folders import lock
-    from classgram.progress import progress
+    from classgram.files.folders import lock
     from classgram.reproduction.plan import SCALES
     from classgram.reproduction.report import filled, write_report
     from classgram.reproduction.run import reproduce as run
     from classgram.reproduction.samples import Texts
+    from classgram.runtime.progress import progress
+    from classgram.text.demo_text import demo_text
 
     if test and not train:
         raise InputError("--test needs --train; name a training text, or leave both out")

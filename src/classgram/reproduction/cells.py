@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from classgram.clustering import Result, exchange
-from classgram.evaluation import evaluate_sentences
-from classgram.folders import atomic_file, checksum
-from classgram.language_model import LanguageModel
-from classgram.mixture_recipe import Training, component_names, train_mixture
-from classgram.ngrams import NgramCounts, count_ngrams, count_sentences
+from classgram.clustering.exchange import Result, exchange
+from classgram.clustering.problem import make_task
+from classgram.counts.ngram_counts import NgramCounts, count_ngrams, count_sentences
+from classgram.evaluation.perplexity import evaluate_sentences
+from classgram.files.folders import atomic_file, checksum
+from classgram.models.language_model import LanguageModel
+from classgram.models.mixtures.recipe import Training, component_names, train_mixture
+from classgram.models.training import train_class_model, train_model
 from classgram.options import (
     ClusterOptions,
     CountOptions,
@@ -25,9 +27,7 @@ from classgram.options import (
     TrainClassesOptions,
 )
 from classgram.reproduction.samples import Prepared, Sample, load_counts, load_prepared
-from classgram.task import make_task
-from classgram.text import text_from_strings
-from classgram.training import train_class_model, train_model
+from classgram.text.reading import text_from_strings
 
 VERSION = 1
 """To be raised when a cell's results change their meaning, so that earlier ones are not used."""

@@ -7,9 +7,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from classgram.folders import atomic_file, checksum
-from classgram.progress import human
+from classgram.files.folders import atomic_file, checksum
 from classgram.reproduction.figures import Figure, Panel
+from classgram.runtime.progress import human
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

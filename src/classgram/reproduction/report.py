@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from classgram._version import __version__
-from classgram.folders import atomic_file
-from classgram.ngram_lm import Note, silent
+from classgram.files.folders import atomic_file
+from classgram.models.ngram.ngram_model import Note, silent
 from classgram.reproduction import figures, plots
 from classgram.reproduction.claims import claims_table
 from classgram.reproduction.plan import Plan

@@ -12,15 +12,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from classgram.counts.ngram_counts import NgramCounts, count_sentences
 from classgram.errors import InputError
-from classgram.folders import Folder, check_range, check_starts, folder_kind, read_folder, write_folder
-from classgram.kernels import frozen
-from classgram.ngrams import NgramCounts, count_sentences
+from classgram.files.folders import Folder, check_range, check_starts, folder_kind, read_folder, write_folder
 from classgram.options import CountOptions, Punctuation, ReadOptions, TextOptions, VocabularyOptions
-from classgram.scanner import WordScanner
-from classgram.sentences import Sentences, sentences_from_ids
-from classgram.text import Text, find_files, read_text
-from classgram.vocabulary import EOS, UNK, Vocabulary, choose_vocabulary
+from classgram.runtime.compiled import frozen
+from classgram.text.reading import Text, find_files, read_text
+from classgram.text.scanner import WordScanner
+from classgram.text.sentences import Sentences, sentences_from_ids
+from classgram.text.vocabulary import EOS, UNK, Vocabulary, choose_vocabulary
 
 KIND = "reproduction-text"
 

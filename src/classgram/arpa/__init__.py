@@ -1,0 +1,1 @@
+"""ARPA files: written, read, checked and repaired."""

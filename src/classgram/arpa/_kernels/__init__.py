@@ -1,0 +1,1 @@
+"""Kernels over lines of ARPA files."""

@@ -1,0 +1,1 @@
+"""Class files of every format, and what is done with them."""

@@ -1,0 +1,1 @@
+"""The classes G1 and G2 as data."""

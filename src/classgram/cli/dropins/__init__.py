@@ -1,0 +1,1 @@
+"""Commands that take the place of mkcls and clustercat."""

@@ -1,0 +1,243 @@
+"""Commands that take the place of mkcls and clustercat: their options, their outputs, exact classes."""
+
+import codecs
+import math
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from classgram.cli.app import announce_compilation, message, run
+from classgram.cli.dropins.options import (
+    CLUSTERCAT_USAGE,
+    MKCLS_USAGE,
+    ClustercatOptions,
+    MkclsOptions,
+    parse_clustercat,
+    parse_mkcls,
+)
+from classgram.errors import InputError
+from classgram.options import (
+    ClusterOptions,
+    CountOptions,
+    ReadOptions,
+    RunOptions,
+    SearchOptions,
+    VocabularyOptions,
+)
+
+if TYPE_CHECKING:
+    from classgram.classes.class_list import ClassList
+    from classgram.clustering.exchange import Result
+    from classgram.counts.ngram_counts import NgramCounts
+    from classgram.text.reading import Text
+
+READ = ReadOptions(skip_symbols=True)
+"""The originals take <s> in a text for a word; here it is skipped."""
+
+SWEEPS_A_RUN = 50
+"""Sweeps of annealing for each run of mkcls: one long run ends better than the best of several."""
+
+TEMPERATURES = (1.0, 3.0)
+WARMTH = 0.55
+"""The first temperature is so many times the logarithm of how often a word occurs, within limits.
+
+It was the best for 50 and 100 classes of the Treebank, and for those of its first lines.
+"""
+
+INPUT_ERROR = 2
+"""The exit code of the command line for what the user can mend."""
+
+FIRST_CLASS, RARE_CLASS = 2, 1
+"""mkcls's numbers: of the first class, and of the class of words that are too rare."""
+
+
+def is_utf8(path: Path) -> bool:
+    """Whether all of a file is UTF-8."""
+    from classgram.files.compressed import open_unpacked
+
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with open_unpacked(path, [0]) as file:
+            while block := file.read(1 << 20):
+                decoder.decode(block)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def corpus_text(path: Path) -> tuple["Text", str]:
+    """A corpus in any encoding that keeps ASCII, as mkcls takes it, and how to write its words back.
+
+    One that is not UTF-8 is read as Latin-1, which gives every byte back as it was.
+    """
+    from classgram.files.compressed import open_unpacked
+    from classgram.text.reading import read_text, text_from_strings
+
+    if not path.is_file() and not path.is_fifo() and not path.is_char_device():
+        raise InputError(f"{path}: no such file; name the corpus with -p")
+    if not path.is_file() or is_utf8(path):
+        return read_text(path, read=READ), "utf-8"
+
+    def lines() -> Iterator[str]:
+        with open_unpacked(path, [0]) as file:
+            yield from (line.decode("latin-1") for line in file)
+
+    return text_from_strings(lines(), read=READ), "latin-1"
+
+
+def count_corpus(text: "Text", min_count: int) -> tuple["NgramCounts", list[str]]:
+    """The counts of a text with rarer words as <unk>, and these words."""
+    from classgram.counts.ngram_counts import count_ngrams, count_sentences, read_sentences
+    from classgram.text.sentences import Sentences
+    from classgram.text.vocabulary import UNK, Vocabulary
+
+    if min_count <= 1:
+        return count_ngrams(text, CountOptions(2), read=READ), []
+    import numpy as np
+
+    vocabulary, sentences = read_sentences(text, read=READ)
+    counts = np.bincount(sentences.ids, minlength=len(vocabulary))
+    # Ids follow falling frequency, so that the rare words are the last ones; <unk> joins them.
+    kept = 3 + int((counts[3:] >= min_count).sum())
+    known = Vocabulary.from_words(vocabulary.words[:kept])
+    ids = np.where(sentences.ids < kept, sentences.ids, UNK).astype(np.int32)
+    made = count_sentences(known, Sentences(ids, sentences.offsets), CountOptions(2))
+    literal = ["<unk>"] if counts[UNK] else []
+    return made, [*literal, *vocabulary.words[kept:]]
+
+
+def found_classes(
+    counts: "NgramCounts",
+    classes: int,
+    search: SearchOptions,
+    running: RunOptions,
+    pins: tuple[str, ...] = ("<s>", "</s>"),
+) -> "Result":
+    """The classes of a text; more than there are words are as many as there are words."""
+    from classgram.class_files.reading import read_start
+    from classgram.clustering.exchange import exchange
+
+    pinned = [counts.vocabulary.id(word) for word in pins]
+    words = int((counts.levels[0].counts > 0).sum() - (counts.levels[0].counts[pinned] > 0).sum())
+    if words == 0:
+        raise InputError("the corpus holds no word that could be clustered; give more text")
+    wanted = ClusterOptions(classes=min(classes, words), pins=pins)
+    return exchange(counts, wanted, search, running, start=read_start(search.start))
+
+
+def mkcls_search(options: MkclsOptions, counts: "NgramCounts") -> SearchOptions:
+    """The search that stands for the runs that mkcls would make: more runs, better classes."""
+    coldest, hottest = TEMPERATURES
+    temperature = WARMTH * math.log(counts.tokens / len(counts.vocabulary))
+    return SearchOptions(
+        seed=options.seed,
+        annealing=SWEEPS_A_RUN * max(options.runs, 1),
+        temperature=min(max(temperature, coldest), hottest),
+    )
+
+
+def make_classes(options: MkclsOptions) -> None:
+    """Do what mkcls does."""
+    from classgram.classes.class_list import SENTENCE_ENDS, ClassList, Member, partition_list
+    from classgram.files.folders import check_parent
+
+    if options.output is not None:
+        check_parent(options.output)
+    text, encoding = corpus_text(options.corpus)
+    counts, rare = count_corpus(text, options.min_count)
+    pins = (*SENTENCE_ENDS, "<unk>") if rare else SENTENCE_ENDS
+    running = RunOptions(time_limit=options.seconds)
+    result = found_classes(counts, options.classes, mkcls_search(options, counts), running, pins)
+    members = [
+        member._replace(name=str(int(member.name) + FIRST_CLASS))
+        for member in partition_list(result.partition).members
+        if member.word not in pins and (member.seen or member.word != "<unk>")
+    ]
+    members += [Member(word, str(RARE_CLASS)) for word in rare]
+    write_mkcls(ClassList(str(options.corpus), "mkcls", tuple(members)), options.output, encoding)
+    print(f";KategProblem:cats: {options.classes}   words: {len(members) + 1}")
+    print(f"exact exchange: F = {result.F:,.1f}, {result.ended}")
+
+
+def write_mkcls(listed: "ClassList", output: Path | None, encoding: str) -> None:
+    """Write the classes, and beside them those for people."""
+    from classgram.class_files.writing import format_lines, write_bytes
+
+    if output is None:
+        return
+    write_bytes(output, format_lines(listed, "mkcls").decode().encode(encoding))
+    if output.is_file():
+        cats = output.with_name(output.name + ".cats")
+        write_bytes(cats, format_lines(listed, "cats").decode().encode(encoding))
+
+
+def cluster_text(options: ClustercatOptions) -> None:
+    """Do what clustercat does."""
+    from classgram.class_files.converting import Source, vector_lines
+    from classgram.class_files.writing import clustercat_lines, tsv_lines, write_bytes
+    from classgram.counts.ngram_counts import count_ngrams
+    from classgram.text.reading import read_text
+
+    announce_compilation(options.quiet)
+    vocabulary = VocabularyOptions(min_count=max(options.min_count, 1))
+    text = read_text(options.source, read=READ)
+    counts = count_ngrams(
+        text, CountOptions(2), vocabulary, read=READ, quiet=options.quiet, threads=options.threads or 1
+    )
+    wanted = options.classes or int(1.2 * len(counts.vocabulary) ** 0.5)
+    start = "frequency" if options.class_file is None else str(options.class_file)
+    search = SearchOptions(start, sweeps=options.cycles)
+    # The number of classes includes those of <s> and </s>.
+    result = found_classes(counts, max(wanted - 2, 1), search, RunOptions(options.threads))
+    listed = clustercat_list(result, wanted, options.offset)
+    if options.vectors:
+        data = vector_lines(Source(listed, result.partition, counts), wanted, silent)
+    else:
+        data = (tsv_lines if options.frequencies else clustercat_lines)(listed).encode()
+    write_bytes(options.output, data)
+    message(f"clustercat: {wanted} classes, F = {result.F:,.1f}, {result.ended}", options.quiet)
+
+
+def clustercat_list(result: "Result", classes: int, offset: int) -> "ClassList":
+    """The classes with <s> as often as </s>, and no number beyond those asked for."""
+    from classgram.classes.class_list import partition_list
+    from classgram.text.vocabulary import EOS
+
+    listed = partition_list(result.partition, "clustercat")
+    sentences = int(result.partition.counts[0][EOS])
+    members = (
+        member._replace(
+            name=str(min(int(member.name), classes - 1) + offset),
+            seen=sentences if member.word == "<s>" else member.seen,
+        )
+        for member in listed.members
+    )
+    return replace(listed, members=tuple(members))
+
+
+def silent(text: str) -> None:
+    """A note that nobody reads."""
+
+
+def start(usage: str, work: Callable[[list[str]], None], failure: int) -> None:
+    """Run a command with the words of the command line, and leave with the original's exit code."""
+    words = sys.argv[1:]
+    if words in (["-h"], ["--help"]):
+        print(usage)
+        sys.exit(0)
+    code = run(lambda: work(words))
+    # What the user can mend is 2 everywhere else, and something else with some originals.
+    sys.exit(failure if code == INPUT_ERROR else code)
+
+
+def mkcls() -> None:
+    """Run the command classgram-mkcls."""
+    start(MKCLS_USAGE, lambda words: make_classes(parse_mkcls(words)), failure=1)
+
+
+def clustercat() -> None:
+    """Run the command classgram-clustercat."""
+    start(CLUSTERCAT_USAGE, lambda words: cluster_text(parse_clustercat(words)), failure=2)

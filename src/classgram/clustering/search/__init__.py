@@ -1,0 +1,1 @@
+"""How the exchange algorithm is made fast: tables, schedules of sweeps, engines."""

@@ -1,0 +1,1 @@
+"""Kernels over n-gram levels."""

@@ -1,0 +1,48 @@
+"""Links from n-grams to their suffixes, one level down."""
+
+import numpy as np
+
+from classgram.runtime.compiled import lean_kernel
+
+
+@lean_kernel
+def find(words: np.ndarray, start: int, end: int, word: int) -> int:
+    """Return the index of a word in a sorted range, or -1.
+
+    A row holds different ids, so that word w is among its first w + 1; and the search has no branch
+    that the processor would have to guess.
+    """
+    size = min(int(end - start), int(word) + 1)
+    if size <= 0:
+        return -1
+    low = int(start)
+    while size > 1:
+        half = size >> 1
+        low += half * int(words[low + half - 1] < word)
+        size -= half
+    return low if words[low] == word else -1
+
+
+@lean_kernel
+def link_suffixes(
+    starts: np.ndarray,
+    words: np.ndarray,
+    parent_suffixes: np.ndarray,
+    lower_starts: np.ndarray,
+    lower_words: np.ndarray,
+    suffixes: np.ndarray,
+) -> None:
+    """Write, for each entry of a level, the entry of the level below that is its suffix, or -1.
+
+    ``parent_suffixes`` gives each parent's own suffix, a parent of the level below.
+    """
+    for parent in range(starts.size - 1):
+        start, end = starts[parent], starts[parent + 1]
+        if start == end:
+            continue
+        lower = parent_suffixes[parent]
+        if lower < 0:
+            suffixes[start:end] = -1
+            continue
+        for entry in range(start, end):
+            suffixes[entry] = find(lower_words, lower_starts[lower], lower_starts[lower + 1], words[entry])

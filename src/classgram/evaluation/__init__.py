@@ -1,0 +1,1 @@
+"""What a model says of a text: perplexity, comparison, surprisal, filtering, generation."""

@@ -1,0 +1,1 @@
+"""Kernels that step models in many contexts at once."""

@@ -1,0 +1,1 @@
+"""Results and texts on disk: folders that are whole or absent, and compressed files."""

@@ -1,0 +1,1 @@
+"""Language models: over words, over classes, and mixtures of them."""

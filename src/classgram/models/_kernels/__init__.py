@@ -1,0 +1,1 @@
+"""Kernels of estimation and of scoring."""

@@ -1,0 +1,112 @@
+"""How class models estimate p(g2 | g1): the paper's joint estimate, and interpolated discounting."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from classgram.clustering.class_pairs import ClassPairs
+from classgram.models._kernels.class_smoothing import ClassRows
+from classgram.models._kernels.estimation import interpolate
+from classgram.models.ngram.discounts import ABSOLUTE_DISCOUNT, modified_kneser_ney_discounts
+from classgram.models.ngram.trie import logarithm
+from classgram.runtime.compiled import frozen
+
+Int64s = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+def row_starts(pairs: Sequence[ClassPairs], contexts: int) -> Int64s:
+    """Where each context's row starts."""
+    rows = np.concatenate([pair.contexts for pair in pairs])
+    return np.searchsorted(rows, np.arange(contexts + 1)).astype(np.int64)
+
+
+def interpolated_rows(
+    lengths: Sequence[ClassPairs], parents: npt.NDArray[np.int32], unigrams: Int64s, continued: bool = False
+) -> ClassRows:
+    """Absolute discounting, each context interpolated with the next shorter one.
+
+    ``lengths`` holds the pairs of contexts of 1, 2, ... words, numbered through; ``unigrams`` the
+    classes' own counts. With ``continued`` classes weigh, in the distribution without context, by the
+    number of contexts they followed, as in Kneser-Ney, and not by how often.
+    """
+    size = unigrams.size
+    weights = np.bincount(lengths[0].classes, minlength=size) if continued else unigrams
+    without_context = weights / weights.sum()
+    lower_keys, lower = np.arange(size), without_context
+    probabilities, backoffs = [], []
+    first = 0
+    for depth, pairs in enumerate(lengths):
+        above = parents[pairs.contexts].astype(np.int64) if depth else np.zeros_like(pairs.contexts)
+        shares = lower[np.searchsorted(lower_keys, above * size + pairs.classes)]
+        estimates = np.empty(pairs.counts.size)
+        gained = np.empty(pairs.end - first)
+        interpolate(
+            frozen(np.searchsorted(pairs.contexts, np.arange(first, pairs.end + 1)).astype(np.int64)),
+            frozen(pairs.counts),
+            frozen(shares),
+            frozen(pair_discounts(pairs.counts)),
+            estimates,
+            gained,
+        )
+        probabilities.append(estimates)
+        backoffs.append(gained)
+        lower_keys, lower, first = pairs.contexts * size + pairs.classes, estimates, pairs.end
+    return make_rows(
+        lengths, parents, np.concatenate(probabilities), np.concatenate(backoffs), without_context
+    )
+
+
+def pair_discounts(counts: Int64s) -> Floats:
+    """Discounts for pairs seen once, twice, and more often, or 0.75 where they cannot be estimated."""
+    values, problem = modified_kneser_ney_discounts(frozen(counts))
+    return np.array([0.0, ABSOLUTE_DISCOUNT]) if problem else values
+
+
+def paper_rows(
+    lengths: Sequence[ClassPairs], unigrams: Int64s, discount: float = ABSOLUTE_DISCOUNT
+) -> ClassRows:
+    """The joint estimate of the paper's leaving-one-out section, normalised for each context.
+
+    (N(g1, g2) - b) / N where the pair was seen, n+ b / (n0 N) where not (Background, equation of
+    p(g1, g2)). What is unseen after a context is equally likely, so every row backs off to the
+    uniform distribution over the classes that occur.
+    """
+    contexts = lengths[-1].end
+    occurring = unigrams > 0
+    class_count = int(occurring.sum())
+    uniform = occurring / class_count
+    probabilities = []
+    backoffs = np.ones(contexts)
+    for pairs in lengths:
+        seen = pairs.counts.size
+        rows = np.unique(pairs.contexts)
+        unseen = rows.size * class_count - seen
+        unseen_share = discount * seen / unseen if unseen else 0.0
+        distinct = np.bincount(pairs.contexts, minlength=contexts)
+        totals = np.bincount(pairs.contexts, pairs.counts - discount, minlength=contexts)
+        totals = totals + (class_count - distinct) * unseen_share
+        probabilities.append((pairs.counts - discount) / totals[pairs.contexts])
+        if unseen:
+            backoffs[rows] = class_count * unseen_share / totals[rows]
+    parents = np.full(contexts, -1, dtype=np.int32)
+    return make_rows(lengths, parents, np.concatenate(probabilities), backoffs, uniform)
+
+
+def make_rows(
+    lengths: Sequence[ClassPairs],
+    parents: npt.NDArray[np.int32],
+    probabilities: Floats,
+    backoffs: Floats,
+    unigrams: Floats,
+) -> ClassRows:
+    """The rows of all contexts as read-only arrays of logarithms."""
+    return ClassRows(
+        frozen(row_starts(lengths, parents.size)),
+        frozen(np.concatenate([pairs.classes for pairs in lengths]).astype(np.int32)),
+        frozen(logarithm(probabilities).astype(np.float32)),
+        frozen(logarithm(backoffs).astype(np.float32)),
+        frozen(parents),
+        frozen(logarithm(unigrams).astype(np.float32)),
+    )

@@ -1,0 +1,1 @@
+"""Back-off models over words (section 5: the yardstick)."""

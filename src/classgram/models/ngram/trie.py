@@ -1,0 +1,301 @@
+"""The one storage of all back-off models: a trie of n-grams in compressed rows, level by level."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from classgram.counts._kernels.suffixes import link_suffixes
+from classgram.counts.ngram_counts import Level, first_level
+from classgram.errors import InputError
+from classgram.files.folders import Folder, check_finite, check_range
+from classgram.models._kernels.batches import BLOCK, fill_index, score_blocks
+from classgram.models._kernels.estimation import mark_needed
+from classgram.models._kernels.tries import TrieArrays, fill_distribution, step
+from classgram.runtime.compiled import frozen, packed
+from classgram.text.sentences import Sentences
+from classgram.text.vocabulary import BOS
+
+LOG_ZERO = -99 * float(np.log(10))
+"""The log-probability that stands for none, as ARPA files write it."""
+
+EMPTY_CONTEXT = -1
+
+INDEX_PAYS = 20
+"""An index is made once the events scored, times this, are as many as the n-grams."""
+
+NO_INDEX = frozen(np.empty(0, dtype=np.int64))
+
+Floats = npt.NDArray[np.float64]
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+
+
+class LevelEstimates(NamedTuple):
+    """What an estimator knows of one level: its n-grams, their probabilities, and its contexts' weights."""
+
+    level: Level
+    suffixes: np.ndarray  # int32: the entry of the level below without the first word
+    probabilities: np.ndarray  # float64, one an entry
+    backoffs: np.ndarray  # float64, one an entry of the level below
+
+
+@dataclass(frozen=True)
+class BackoffTrie:
+    """N-grams with log-probabilities and back-off weights, ready to score."""
+
+    arrays: TrieArrays
+    sizes: tuple[int, ...]
+    """The number of n-grams of each order."""
+
+    @property
+    def order(self) -> int:
+        """Return the length of the longest n-grams."""
+        return len(self.sizes)
+
+    def first_context(self, bos: bool = True) -> int:
+        """Return the context at a sentence's start, or the empty one."""
+        return BOS if bos and self.order > 1 else EMPTY_CONTEXT
+
+    def score(self, sentences: Sentences, bos: bool = True) -> tuple[Floats, Int32s]:
+        """Return the log-probability of each event and the node of the n-gram that gave it."""
+        log_probabilities = np.empty(len(sentences.ids), dtype=np.float64)
+        nodes = np.empty(len(sentences.ids), dtype=np.int32)
+        ids, offsets = frozen(sentences.ids), frozen(sentences.offsets)
+        self._scored[0] += len(ids)
+        index = self._index if self._scored[0] * INDEX_PAYS >= sum(self.sizes) else NO_INDEX
+        room = np.empty((self.order + 2, BLOCK + 1), np.int64)
+        first, out = self.first_context(bos), (log_probabilities, nodes)
+        score_blocks(self.arrays, index, (ids, offsets), first, out, room)
+        return log_probabilities, nodes
+
+    @cached_property
+    def _scored(self) -> list[int]:
+        """The number of events scored so far: large batches pay for an index, small ones do not."""
+        return [0]
+
+    @cached_property
+    def _index(self) -> Int64s:
+        """The hash index of the n-grams, made when it pays."""
+        slots = np.zeros(1 << (3 * sum(self.sizes) // 2).bit_length(), dtype=np.int64)
+        fill_index(self.arrays, slots)
+        return frozen(slots)
+
+    def contexts(self, nodes: Int32s, offsets: Int64s, bos: bool = True) -> Int64s:
+        """Return each event's context, from the nodes of the n-grams that gave the events."""
+        inner = self.arrays.log_backoffs.size
+        after = np.where(nodes < inner, nodes, self.arrays.suffixes[nodes])
+        contexts = np.empty(len(nodes), dtype=np.int64)
+        contexts[1:] = after[:-1]
+        contexts[offsets[:-1]] = self.first_context(bos)
+        return contexts
+
+    def knowledge(self, contexts: Int64s) -> tuple[Int64s, Floats]:
+        """Return each context's length and the logarithm of its back-off weight."""
+        known = contexts >= 0
+        lengths = np.where(known, self.lengths(contexts), 0)
+        return lengths, np.where(known, self.arrays.log_backoffs[contexts], 0.0)
+
+    def lengths(self, nodes: Int32s | Int64s) -> Int64s:
+        """Return the length of the n-gram at each node."""
+        return np.searchsorted(np.cumsum(self.sizes), nodes, side="right").astype(np.int64) + 1
+
+    def advance(self, context: int, word: int) -> int:
+        """Return the context after one more word."""
+        return int(step(self.arrays, context, word)[0])
+
+    def log_probability(self, context: int, word: int) -> float:
+        """Return the natural logarithm of a word's probability in a context."""
+        return float(step(self.arrays, context, word)[1])
+
+    def distribution(self, context: int) -> np.ndarray:
+        """Return the probability of every word in a context."""
+        probabilities = np.exp(self.arrays.log_probabilities[: self.sizes[0]].astype(np.float64))
+        fill_distribution(self.arrays, context, probabilities, np.empty(self.order, np.int64))
+        probabilities[BOS] = 0.0
+        return probabilities
+
+    def levels(self) -> Iterator[slice]:
+        """Return the nodes of each order."""
+        ends = np.cumsum(self.sizes)
+        for end, size in zip(ends, self.sizes, strict=True):
+            yield slice(int(end - size), int(end))
+
+    def to_levels(self) -> list[Level]:
+        """The n-grams of every order as levels, without counts."""
+        made = [first_level(np.zeros(self.sizes[0], np.int64))]
+        for above, here in itertools.pairwise(self.levels()):
+            starts = self.arrays.starts[above.start : above.stop + 1].astype(np.int64) - here.start
+            words = self.arrays.words[here]
+            made.append(Level(frozen(starts), frozen(words), frozen(np.zeros(words.size, np.int64))))
+        return made
+
+    def without_empty_orders(self) -> "BackoffTrie":
+        """The trie without empty orders at the top, which readers of files refuse."""
+        sizes = list(self.sizes)
+        while len(sizes) > 2 and sizes[-1] == 0:
+            sizes.pop()
+        inner = sum(sizes[:-1])
+        starts, log_backoffs = self.arrays.starts[: inner + 1], self.arrays.log_backoffs[:inner]
+        return BackoffTrie(self.arrays._replace(starts=starts, log_backoffs=log_backoffs), tuple(sizes))
+
+    def paths(self, nodes: Int64s, order: int) -> Int32s:
+        """Return the words of n-grams of one order, a row each."""
+        words = np.empty((len(nodes), order), dtype=np.int32)
+        for column in range(order - 1, -1, -1):
+            words[:, column] = self.arrays.words[nodes]
+            if column:
+                nodes = np.searchsorted(self.arrays.starts, nodes, side="right") - 1
+        return words
+
+    def to_files(self, prefix: str = "") -> tuple[dict[str, object], dict[str, np.ndarray]]:
+        """Return the configuration and arrays to embed in a folder."""
+        arrays = {prefix + name: array for name, array in self.arrays._asdict().items()}
+        return {"sizes": list(self.sizes)}, arrays
+
+    @classmethod
+    def from_folder(cls, folder: Folder, config: Mapping[str, object], prefix: str = "") -> "BackoffTrie":
+        """Read a trie from a folder, memory-mapped and checked."""
+        sizes = config.get("sizes")
+        # A text of short sentences has no n-grams of the higher orders.
+        valid = isinstance(sizes, list) and sizes and all(isinstance(n, int) and n >= 0 for n in sizes)
+        if not isinstance(sizes, list) or not valid or sizes[0] == 0:
+            raise InputError(f"{folder.path}: config.json has no valid sizes; write the model again")
+        dtypes = {"log_probabilities": np.float32, "log_backoffs": np.float32}
+        arrays = TrieArrays(
+            *(folder.array(prefix + name, dtypes.get(name, np.int32)) for name in TrieArrays._fields)
+        )
+        check_arrays(folder, arrays, sizes)
+        return cls(packed(arrays), tuple(sizes))
+
+
+def check_arrays(folder: Folder, arrays: TrieArrays, sizes: Sequence[int]) -> None:
+    """Refuse arrays whose lengths or ids do not belong together, before any kernel sees them."""
+    nodes, inner = sum(sizes), sum(sizes[:-1])
+    lengths = {"starts": inner + 1, "words": nodes, "suffixes": nodes, "log_probabilities": nodes}
+    for name, length in (lengths | {"log_backoffs": inner}).items():
+        if len(getattr(arrays, name)) != length:
+            raise InputError(f"{folder.path}: {name}.npy does not belong to this model; write it again")
+    check_range(folder, "words", arrays.words, 0, sizes[0])
+    ends = np.cumsum(sizes)
+    firsts = np.concatenate(([0], ends[:-1]))
+    # The children of a level's nodes are just the next level, and suffixes are in the level before.
+    if not np.array_equal(arrays.starts[firsts], ends) or (arrays.starts[1:] < arrays.starts[:-1]).any():
+        raise InputError(f"{folder.path}: starts.npy is out of range; write the model again")
+    lows = np.concatenate(([-1], firsts[:-1]))
+    for low, first, end in zip(lows, firsts, ends, strict=True):
+        check_range(folder, "suffixes", arrays.suffixes[first:end], int(low), int(first))
+    check_finite(folder, "log_probabilities", arrays.log_probabilities)
+    check_finite(folder, "log_backoffs", arrays.log_backoffs)
+
+
+def without_double_starts(levels: Sequence[Level]) -> list[Level]:
+    """Return the levels without the n-grams that begin with <s> <s>: word models see one <s>.
+
+    The n-grams below one prefix lie together at every level, so that one cut a level does it.
+    """
+    levels = [Level(frozen(level.starts), frozen(level.words), frozen(level.counts)) for level in levels]
+    kept = [levels[0]]
+    first, last = BOS, BOS + 1  # the entries, one level down, that lose their children <s> ...
+    for depth, level in enumerate(levels[1:], start=2):
+        if depth == 2:
+            start, end = int(level.starts[first]), int(level.starts[last])
+            start += int(np.searchsorted(level.words[start:end], BOS))
+            end = start + int(start < end and level.words[start] == BOS)
+            starts = level.starts - (end - start) * (np.arange(len(level.starts)) > BOS)
+        else:
+            start, end = int(level.starts[first]), int(level.starts[last])
+            starts = np.delete(level.starts, slice(first, last))
+            starts[first:] -= end - start
+        words = np.delete(level.words, slice(start, end))
+        counts = np.delete(level.counts, slice(start, end))
+        kept.append(Level(frozen(starts), frozen(words), frozen(counts)))
+        first, last = start, end
+    return kept
+
+
+def link_levels(levels: Sequence[Level]) -> list[np.ndarray]:
+    """Return each level's suffixes, from order 2 up: the entries of the level below."""
+    links = [frozen(levels[1].words)] if len(levels) > 1 else []
+    for level, below in zip(levels[2:], levels[1:], strict=False):
+        suffixes = np.empty(level.words.size, np.int32)
+        link_suffixes(level.starts, level.words, links[-1], below.starts, below.words, suffixes)
+        if (suffixes < 0).any():
+            raise InputError(
+                "the counts lack shorter n-grams that longer ones end in; "
+                "count again with cut-offs that do not fall as the order rises"
+            )
+        links.append(frozen(suffixes))
+    return links
+
+
+def assemble(
+    unigrams: np.ndarray, estimates: Sequence[LevelEstimates], kept: Sequence[np.ndarray] | None = None
+) -> BackoffTrie:
+    """Put unigram probabilities and the levels above together, only the n-grams kept if told.
+
+    The prefixes and suffixes of kept n-grams stay as well; their probabilities are those that the
+    back-off gives, so that they change nothing.
+    """
+    if kept is not None:
+        estimates = shrink(len(unigrams), estimates, kept)
+    sizes = [len(unigrams), *(len(item.level.words) for item in estimates)]
+    if sum(sizes) >= 2**31:
+        raise InputError("the model has more than 2**31 n-grams; use cut-offs or a lower order")
+    ends = np.cumsum(sizes)
+    words: list[np.ndarray] = [np.arange(len(unigrams)), *(item.level.words for item in estimates)]
+    suffixes: list[np.ndarray] = [np.full(len(unigrams), EMPTY_CONTEXT)]
+    starts: list[np.ndarray] = []
+    for index, item in enumerate(estimates):
+        suffixes.append(item.suffixes + (ends[index] - sizes[index]))
+        starts.append(item.level.starts[:-1] + ends[index])
+    starts.append(ends[-1:])
+    probabilities = [unigrams, *(item.probabilities for item in estimates)]
+    backoffs = [item.backoffs for item in estimates]
+    arrays = TrieArrays(
+        starts=joined(starts, np.int32),
+        words=joined(words, np.int32),
+        suffixes=joined(suffixes, np.int32),
+        log_probabilities=joined([logarithm(array) for array in probabilities], np.float32),
+        log_backoffs=joined([logarithm(array) for array in backoffs], np.float32),
+    )
+    return BackoffTrie(packed(arrays), tuple(sizes))
+
+
+def joined(parts: Sequence[np.ndarray], dtype: type) -> np.ndarray:
+    """Return the parts as one read-only array."""
+    return frozen(np.concatenate([np.asarray(part, dtype=dtype) for part in parts] or [np.empty(0, dtype)]))
+
+
+def logarithm(values: np.ndarray) -> np.ndarray:
+    """Return natural logarithms, with the customary -99 (base 10) for zero."""
+    logs = np.full(len(values), LOG_ZERO)
+    np.log(values, out=logs, where=values > 0)
+    return logs
+
+
+def shrink(
+    words: int, estimates: Sequence[LevelEstimates], kept: Sequence[np.ndarray]
+) -> list[LevelEstimates]:
+    """Return the levels with just the n-grams that are kept, or that kept ones begin or end with."""
+    needed = [np.ones(words, dtype=np.bool_), *(mask.copy() for mask in kept)]
+    for depth in range(len(estimates), 0, -1):
+        item = estimates[depth - 1]
+        mark_needed(item.level.starts, item.suffixes, needed[depth], needed[depth - 1])
+    shrunk = []
+    for item, below, here in zip(estimates, needed, needed[1:], strict=False):
+        places = np.concatenate(([0], np.cumsum(here)))
+        firsts, ends = places[item.level.starts[:-1][below]], places[item.level.starts[1:][below]]
+        renumbered = np.cumsum(below) - 1
+        level = Level(
+            frozen(np.concatenate((firsts, ends[-1:]))),
+            frozen(item.level.words[here]),
+            frozen(item.level.counts[here]),
+        )
+        suffixes = frozen(renumbered[item.suffixes[here]].astype(np.int32))
+        shrunk.append(LevelEstimates(level, suffixes, item.probabilities[here], item.backoffs[below]))
+    return shrunk

@@ -1,0 +1,1 @@
+"""How work runs: progress, threads, signals, compiled code. Nothing here knows of language."""

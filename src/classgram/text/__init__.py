@@ -1,0 +1,1 @@
+"""Text to word ids (section 5 of the paper: the data)."""

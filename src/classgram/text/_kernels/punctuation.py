@@ -1,0 +1,147 @@
+"""Punctuation: marks cut off words, and written out or removed."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from classgram.runtime.compiled import kernel_part, lean_kernel
+from classgram.text._kernels.eight_bytes import (
+    TOP_BITS,
+    ZERO,
+    first_marked,
+    load_eight,
+    plain_bytes,
+    store_eight,
+)
+
+Bytes = npt.NDArray[np.uint8]
+
+# What a byte can be: part of a word, the beginning of a mark, or a separator.
+PLAIN, MARK, SPACE = 0, 1, 2
+
+
+class MarkTable(NamedTuple):
+    """Marks as bytes end to end, by their first byte and then longest first, and what replaces each.
+
+    starts, new_starts: int64, one more than there are marks; heads: int64, by byte, the first mark
+    that begins with it, and one more; splits: uint8, 1 for a mark that also splits a word; roles:
+    uint8, by byte. Marks of several characters must split words.
+    """
+
+    marks: Bytes
+    starts: npt.NDArray[np.int64]
+    new: Bytes
+    new_starts: npt.NDArray[np.int64]
+    heads: npt.NDArray[np.int64]
+    splits: Bytes
+    roles: Bytes
+
+
+@kernel_part
+def mark_at(data: Bytes, start: int, table: MarkTable) -> int:
+    """The longest mark that begins at ``start``, or -1."""
+    head = data[start]
+    for mark in range(table.heads[head], table.heads[head + 1]):
+        begin = table.starts[mark]
+        length = table.starts[mark + 1] - begin
+        if length > data.size - start:
+            continue
+        k = 1
+        while k < length and table.marks[begin + k] == data[start + k]:
+            k += 1
+        if k == length:
+            return mark
+    return -1
+
+
+@kernel_part
+def write_mark(table: MarkTable, mark: int, out: Bytes, written: int) -> int:
+    """Append what replaces a mark."""
+    for k in range(table.new_starts[mark], table.new_starts[mark + 1]):
+        out[written] = table.new[k]
+        written += 1
+    return written
+
+
+@kernel_part
+def copy_plain(data: Bytes, position: int, out: Bytes, written: int) -> int:
+    """Copy letters, digits and spaces, which no mark holds, eight at a time; return how many.
+
+    Up to eight bytes behind them are written, too. Stops within eight bytes of the end.
+    """
+    start = position
+    while position + 8 <= data.size:
+        eight = load_eight(data, np.uint64(position))
+        store_eight(out, np.uint64(written), eight)
+        others = ~plain_bytes(eight) & TOP_BITS
+        if others != ZERO:
+            return position - start + first_marked(others)
+        position += 8
+        written += 8
+    return position - start
+
+
+@kernel_part
+def edge_marks(data: Bytes, position: int, table: MarkTable) -> int:
+    """Where the marks end that stand next to each other from a position on and split no word."""
+    while position < data.size:
+        mark = mark_at(data, position, table)
+        if mark < 0 or table.splits[mark] == 1:
+            break
+        position += table.starts[mark + 1] - table.starts[mark]
+    return position
+
+
+@kernel_part
+def piece_ends(data: Bytes, position: int, table: MarkTable) -> bool:
+    """Whether a piece of a word ends just before a position: at the word's end, or where a mark splits it."""
+    if position == data.size or table.roles[data[position]] == SPACE:
+        return True
+    mark = mark_at(data, position, table)
+    return mark >= 0 and table.splits[mark] == 1
+
+
+@lean_kernel
+def rewrite_marks(data: Bytes, table: MarkTable, out: Bytes) -> int:
+    """Copy a chunk, cut between words, with its marks replaced; return the number of bytes.
+
+    A word is cut at the marks that split words; each piece loses the marks at its two edges, and keeps
+    those inside. ``out`` must have room for eight bytes more than are written.
+    """
+    size = data.size
+    position = 0
+    written = 0
+    # Where the last mark ended that was replaced: a piece begins there.
+    piece = 0
+    while position < size:
+        plain = copy_plain(data, position, out, written)
+        position += plain
+        written += plain
+        if position == size:
+            break
+        mark = -1
+        if table.roles[data[position]] == MARK:
+            mark = mark_at(data, position, table)
+        if mark < 0:
+            out[written] = data[position]
+            position += 1
+            written += 1
+            continue
+        end = position + table.starts[mark + 1] - table.starts[mark]
+        replaced = table.splits[mark] == 1
+        if not replaced:
+            end = edge_marks(data, end, table)
+            begins = position == piece or table.roles[data[position - 1]] == SPACE
+            replaced = begins or piece_ends(data, end, table)
+        while position < end:
+            if replaced:
+                mark = mark_at(data, position, table)
+                written = write_mark(table, mark, out, written)
+                position += table.starts[mark + 1] - table.starts[mark]
+                piece = position
+            else:
+                out[written] = data[position]
+                position += 1
+                written += 1
+    return written

@@ -1,0 +1,49 @@
+"""The paper's heuristic against its naive twin, and against the exact algorithm that it becomes."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classgram.clustering._kernels.heuristic import run_heuristic
+from classgram.clustering._kernels.side_arrays import Rule
+from classgram.clustering.exchange import exchange
+from classgram.clustering.heuristic import make_candidates
+from classgram.options import ClusterOptions, RunOptions, SearchOptions
+from tests.clustering import naive_clustering as naive
+from tests.clustering.test_exchange import counts_of, make_case, small_texts, synthetic_text
+
+
+@settings(max_examples=40)
+@given(small_texts(), st.integers(2, 6), st.integers(1, 3), st.integers(1, 3), st.integers(1, 4))
+def test_heuristic_equals_its_naive_twin(lines: list[str], classes: int, t: int, h: int, u: int) -> None:
+    case = make_case(lines, ClusterOptions(classes=classes), seed=4)
+    side = case.state.sides[0]
+    options = SearchOptions(heuristic=True, targets=t, neighbours=h, renew=u)
+    candidates = make_candidates(case.state, 0, options)
+    twin = naive.NaiveHeuristic(case.pairs, case.state.maps[0].tolist(), side.problem.candidates, (t, h, u))
+    scratch = side.scratch()._replace(rows=np.zeros((1, 2 * max(t + 2, h) + 8), np.int64))
+    rule = Rule(1e-6, 2.0, 0.0, 0.0, 0, np.zeros(1, np.float32))
+    criterion = (case.state.terms, case.state.ready)
+    for _ in range(3):
+        moved = run_heuristic(side.problem, side.mirror, criterion, scratch, side.movable, candidates, rule)
+        assert moved == twin.sweep(side.movable.tolist(), 1e-6)
+        assert case.state.maps[0].tolist() == twin.classes
+
+
+@pytest.mark.parametrize("shape", ["tied", "joint", "predictive"])
+def test_enough_targets_make_it_exact(shape: str) -> None:
+    lines, _ = synthetic_text(6, 10, 120)
+    counts = counts_of(lines)
+    options = ClusterOptions(classes=5, shape=shape)  # type: ignore[arg-type]
+    one = RunOptions(threads=1)
+    exact = exchange(counts, options, SearchOptions(batch=1), one)
+    wide = exchange(counts, options, SearchOptions(heuristic=True, targets=5, batch=1), one)
+    assert wide.converged
+    assert np.array_equal(wide.partition.words, exact.partition.words)
+    narrow = exchange(counts, options, SearchOptions(heuristic=True, targets=2, neighbours=3), one)
+    assert not narrow.converged
+    assert narrow.ended == "heuristic"
+    assert narrow.F <= 0
+    values = [sweep.F for sweep in narrow.sweeps]
+    assert values == sorted(values)
