@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from classgram.class_files.reading import read_classes as read_classes
     from classgram.classes.class_list import ClassList as ClassList
     from classgram.classes.partition import Partition as Partition
-    from classgram.clustering.exchange import Result as Result
     from classgram.clustering.exchange import exchange as exchange
+    from classgram.clustering.result import Result as Result
     from classgram.clustering.tree import Tree as Tree
     from classgram.clustering.tree import build_tree as build_tree
     from classgram.counts.ngram_counts import NgramCounts as NgramCounts
@@ -69,7 +69,7 @@ _HOMES = {
     "mix_models": "models.mixtures.mixture",
     "train_mixture": "models.mixtures.recipe",
     "WordClasses": "estimator",
-    "Result": "clustering.exchange",
+    "Result": "clustering.result",
     "exchange": "clustering.exchange",
     "Partition": "classes.partition",
     "ClassList": "classes.class_list",

@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from classgram.class_files.reading import read_start
 from classgram.classes.partition import Partition
-from classgram.clustering.exchange import Result, exchange
+from classgram.clustering.exchange import exchange
+from classgram.clustering.result import Result
 from classgram.counts.ngram_counts import count_ngrams
 from classgram.errors import InputError
 from classgram.options import (

@@ -32,7 +32,7 @@ from classgram.options import (
 
 if TYPE_CHECKING:
     from classgram.classes.partition import Partition
-    from classgram.clustering.exchange import Result
+    from classgram.clustering.result import Result
     from classgram.counts.ngram_counts import NgramCounts
 
 LARGEST = 12

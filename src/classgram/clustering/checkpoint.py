@@ -1,22 +1,25 @@
-"""Checkpoints: everything a search needs to go on after a crash, to the same result."""
+"""Checkpoints: everything a search needs to go on after a crash, to the same result.
 
-import shutil
+The one module that knows what a checkpoint holds.
+"""
+
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.classes.partition import options_record
-from classgram.clustering.problem import Task
-from classgram.clustering.search.state import Numbering, State
+from classgram.clustering.criteria import LeavingOneOut
+from classgram.clustering.problem import ClusteringProblem, state_from_maps
+from classgram.clustering.search.sweep import Best, Cursor, SearchProgress, Sweep, SweepKind
 from classgram.errors import InputError
-from classgram.files.folders import check_range, read_folder, write_folder
+from classgram.files.folders import Folder, check_range, read_folder, write_folder
 from classgram.options import SearchOptions
+from classgram.runtime.compiled.arrays import AnyArray, Int32Array
 
-Arrays = dict[str, npt.NDArray[Any]]
+_NOTHING_TO_RESUME = "there is no checkpoint to resume from: the run starts at its beginning"
 
 
 @dataclass(frozen=True)
@@ -24,22 +27,38 @@ class Checkpoints:
     """Where a search leaves its checkpoints, and what identifies it."""
 
     path: Path
-    task: Task
+    problem: ClusteringProblem
     options: SearchOptions
 
     @cached_property
     def identity(self) -> dict[str, Any]:
         """What must be equal for a search to be continued, by name; short searches never ask for it."""
-        return search_identity(self.task, self.options)
+        fields = {**options_record(self.problem.options), **asdict(self.options)}
+        return {
+            "vocabulary": self.problem.counts.vocabulary.fingerprint,
+            "text": self.problem.fingerprint(),
+            **{f"--{name.replace('_', '-')}": value for name, value in fields.items()},
+        }
 
-    def write(self, cursor: dict[str, Any], arrays: Arrays) -> None:
+    def write(self, progress: SearchProgress) -> None:
         """Replace the checkpoint in one step."""
-        write_folder(self.path, "checkpoint", {"identity": self.identity, "cursor": cursor}, arrays)
+        record = {"identity": self.identity, "search": _search_record(progress)}
+        write_folder(self.path, "checkpoint", record, _search_arrays(progress))
 
-    def read(self) -> tuple[dict[str, Any], Arrays]:
-        """Read the checkpoint of the same search; any other is refused, saying what differs."""
+    def restore(self, progress: SearchProgress) -> None:
+        """Bring a search that has just begun to where the checkpoint left it."""
         folder = read_folder(self.path, "checkpoint")
         folder.verify()
+        self._check_identity(folder)
+        try:
+            _restore(progress, folder)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            raise InputError(
+                f"{self.path}: damaged, or of another version; start anew without --resume"
+            ) from error
+
+    def _check_identity(self, folder: Folder) -> None:
+        """Refuse the checkpoint of another search, saying what differs."""
         held = folder.require("identity")
         for name, value in self.identity.items():
             if not isinstance(held, dict) or held.get(name) != value:
@@ -47,49 +66,108 @@ class Checkpoints:
                     f"{self.path}: belongs to a run with another {name.replace('_', ' ')}; "
                     "repeat that run, or start anew without --resume"
                 )
-        listed = folder.config["arrays"]
-        arrays = {
-            name: np.array(folder.array(name, entry["dtype"], len(entry["shape"])))
-            for name, entry in listed.items()
-        }
-        return dict(folder.require("cursor")), arrays
-
-    def remove(self) -> None:
-        """Remove the checkpoint of a search that is done."""
-        shutil.rmtree(self.path, ignore_errors=True)
 
 
-def search_identity(task: Task, search: SearchOptions) -> dict[str, Any]:
-    """Give what must be equal for a search to be continued, by name."""
-    options = {f"--{key.replace('_', '-')}": value for key, value in options_record(task.options).items()}
-    options |= {f"--{key.replace('_', '-')}": value for key, value in asdict(search).items()}
+def resume(progress: SearchProgress, saved: Checkpoints | None, notes: list[str]) -> list[str]:
+    """Go on from the checkpoint, if there is one; return the notes on how the search begins."""
+    if saved is None or not saved.path.exists():
+        return [_NOTHING_TO_RESUME, *notes]
+    saved.restore(progress)
+    return []
+
+
+def _search_record(progress: SearchProgress) -> dict[str, Any]:
+    """Return what a checkpoint holds in config.json."""
+    cursor = progress.cursor
     return {
-        "vocabulary": task.counts.vocabulary.fingerprint,
-        "text": task.fingerprint(),
-        **options,
+        "discount": progress.state.criterion.discount,
+        "history": [[s.sweep, s.moved, s.F, s.seconds, s.kind] for s in progress.history],
+        "best": None if progress.best is None else progress.best.value,
+        "cursor": None
+        if cursor is None
+        else {
+            "kind": cursor.kind,
+            "value": cursor.value,
+            "threshold": cursor.threshold,
+            "side": cursor.side,
+            "position": cursor.position,
+            "moved": cursor.moved,
+            "seconds": cursor.seconds,
+        },
     }
 
 
-def state_arrays(state: State) -> Arrays:
-    """Give the arrays that a state can be made from again."""
-    arrays: Arrays = {f"map-{i}": classes for i, classes in enumerate(state.maps)}
+def _search_arrays(progress: SearchProgress) -> dict[str, AnyArray]:
+    """Return what a checkpoint holds in arrays."""
+    state = progress.state
+    arrays: dict[str, AnyArray] = {f"map-{i}": classes for i, classes in enumerate(state.maps)}
     for i, side in enumerate(state.sides):
         arrays |= {f"{name}-{i}": values for name, values in side.problem.memory._asdict().items()}
+    for i, candidates in enumerate(progress.neighbour_lists):
+        arrays |= {f"lists-{i}": candidates.lists, f"list-moves-{i}": candidates.moves}
+    arrays |= {f"visited-{i}": classes for i, classes in enumerate(progress.visited_classes)}
+    if progress.cursor is not None:
+        arrays |= {f"elements-{i}": part for i, part in enumerate(progress.cursor.elements)}
+    if progress.best is not None:
+        arrays |= {f"best-{i}": classes for i, classes in enumerate(progress.best.maps)}
     return arrays
 
 
-def restore_memory(state: State, arrays: Arrays) -> None:
-    """Put back what a state remembers besides its classes."""
-    for i, side in enumerate(state.sides):
+def _restore(progress: SearchProgress, folder: Folder) -> None:
+    """Fill a search that has just begun from a checkpoint's folder."""
+    record, sides = folder.require("search"), range(len(progress.state.sides))
+    criterion = progress.state.criterion
+    if isinstance(criterion, LeavingOneOut):
+        criterion = LeavingOneOut(float(record["discount"]))
+    numberings = progress.state.numberings
+    maps = _class_maps(folder, "map", progress)
+    progress.state = state_from_maps(progress.problem, criterion, maps, numberings)
+    for i, side in enumerate(progress.state.sides):
         for name, values in side.problem.memory._asdict().items():
-            values[:] = arrays[f"{name}-{i}"]
+            values[:] = folder.array(f"{name}-{i}", values.dtype, values.ndim)
+    for i, candidates in enumerate(progress.neighbour_lists):
+        candidates.lists[:] = folder.array(f"lists-{i}", np.int32, 3)
+        candidates.moves[:] = folder.array(f"list-moves-{i}", np.int64)
+    progress.history = [
+        Sweep(int(sweep), int(moved), float(value), float(seconds), SweepKind(kind))
+        for sweep, moved, value, seconds, kind in record["history"]
+    ]
+    if "visited-0" in folder.config["arrays"]:
+        progress.visited_classes = tuple(_array(folder, f"visited-{i}") for i in sides)
+    if record["best"] is not None:
+        progress.best = Best(float(record["best"]), _class_maps(folder, "best", progress))
+    if record["cursor"] is not None:
+        progress.cursor = _cursor(record["cursor"], tuple(_array(folder, f"elements-{i}") for i in sides))
 
 
-def check_maps(path: Path, arrays: Arrays, numbers: tuple[Numbering, ...], task: Task) -> None:
-    """Refuse a checkpoint whose classes do not fit the task."""
-    folder = read_folder(path, "checkpoint")
-    for i, numbering in enumerate(numbers):
-        classes = arrays.get(f"map-{i}")
-        if classes is None or classes.size != task.sizes[i].size:
-            raise InputError(f"{path}: damaged; start anew without --resume")
-        check_range(folder, f"map-{i}", classes, 0, numbering.total)
+def _cursor(record: dict[str, Any], elements: tuple[Int32Array, ...]) -> Cursor:
+    """Return the sweep that a checkpoint left open."""
+    return Cursor(
+        SweepKind(record["kind"]),
+        elements,
+        float(record["value"]),
+        float(record["threshold"]),
+        int(record["side"]),
+        int(record["position"]),
+        int(record["moved"]),
+        float(record["seconds"]),
+    )
+
+
+def _array(folder: Folder, name: str) -> Int32Array:
+    """Return a copy of an array of ids, which a search may change."""
+    return np.array(folder.array(name, np.int32))
+
+
+def _class_maps(folder: Folder, name: str, progress: SearchProgress) -> tuple[Int32Array, ...]:
+    """Return class maps that fit the problem."""
+    maps = []
+    for i, (sizes, numbering) in enumerate(
+        zip(progress.problem.sizes, progress.state.numberings, strict=True)
+    ):
+        classes = _array(folder, f"{name}-{i}")
+        if classes.size != sizes.size:
+            raise ValueError("classes of another problem")
+        check_range(folder, f"{name}-{i}", classes, 0, numbering.total)
+        maps.append(classes)
+    return tuple(maps)

@@ -4,41 +4,42 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.clustering.criteria import LeavingOneOut
-from classgram.clustering.problem import Task, class_numbers, start_state, state_from_maps
-from classgram.clustering.search.state import ClassMap, Counts, Numbering, State, falling_order
+from classgram.clustering.problem import ClusteringProblem, class_numbers, state_from_maps
+from classgram.clustering.search.state import Numbering, State, falling_order
+from classgram.clustering.start import start_state
 from classgram.options import SearchOptions
+from classgram.runtime.compiled.arrays import BoolArray, Int32Array, Int64Array
 from classgram.runtime.progress import Report
 
-FIRST = 2
+_FIRST_NUMBER = 2
 """The number of classes to begin with."""
 
-SMALL = 16
+_ALWAYS_DOUBLED = 16
 """Up to this, numbers are doubled in any case."""
 
-WORTHWHILE = 0.1
+_WORTHWHILE_BITS = 0.1
 """Bits a word that doubling a large number must gain for it to be doubled again."""
 
-LARGE = 256
+_LARGE_NUMBER = 256
 """Up to this, numbers are doubled as long as anything is gained."""
 
-EQUAL = 0.005
+_EQUAL_BITS = 0.005
 """Bits a word below which two numbers are equally good: the smaller one is taken then."""
 
-CLOSE = 1.02
+_CLOSE_RATIO = 1.02
 """Numbers nearer to each other than by this factor are not told apart."""
 
 Curve = tuple[tuple[int, float], ...]
-Climb = Callable[[Task, State], State]
+Climb = Callable[[ClusteringProblem, State], State]
 
 
 @dataclass
-class Growth:
+class _Growth:
     """Numbers of classes tried so far, with the classes found and their criterion."""
 
-    task: Task
+    problem: ClusteringProblem
     climb: Climb
     report: Report
     states: dict[int, State] = field(default_factory=dict)
@@ -46,90 +47,95 @@ class Growth:
 
     def begin(self, number: int) -> None:
         """Find the first classes."""
-        options = self.task.options
+        options = self.problem.options
         criterion = LeavingOneOut(0.75 if options.discount == "estimate" else options.discount)
-        state, _ = start_state(self.task, criterion, class_numbers(self.task, number), SearchOptions())
+        state, _ = start_state(self.problem, criterion, class_numbers(self.problem, number), SearchOptions())
         self._keep(number, state)
 
     def attempt(self, number: int) -> None:
         """Find classes of another number, starting from those of the next smaller one."""
         base = max(known for known in self.states if known < number)
-        self._keep(number, grown_state(self.task, self.states[base], number))
+        self._keep(number, _grown_state(self.problem, self.states[base], number))
 
     def _keep(self, number: int, state: State) -> None:
-        found = self.climb(self.task, state)
+        found = self.climb(self.problem, state)
         self.states[number], self.values[number] = found, found.value()
         self.report(0, f"{number} classes: leaving-one-out {self.values[number]:,.0f}")
 
     def bits(self, number: int, other: int) -> float:
-        """Give how many bits a word one number is better than another."""
-        events = self.task.events.total
+        """Return how many bits a word one number is better than another."""
+        events = self.problem.events.total
         return (self.values[number] - self.values[other]) / events / float(np.log(2))
 
 
-def choose_class_number(task: Task, climb: Climb, report: Report) -> tuple[int, Curve]:
-    """Give the number of classes that leaving-one-out likes best, and all that were tried.
+def choose_class_number(problem: ClusteringProblem, climb: Climb, report: Report) -> tuple[int, Curve]:
+    """Return the number of classes asked for, or the one that leaving-one-out likes best and all tried.
 
     The number is doubled while that gains enough. Where the text has no use for more classes the
     criterion stays as it is or falls: the smallest number that is as good as the best is then looked
     for between the numbers tried. Each number starts from the classes of a smaller one.
     """
-    judged = judging_task(task)
+    if problem.options.classes != "auto":
+        return problem.options.classes, ()
+    judged = _judging_problem(problem)
     most = judged.elements[-1]
     if not (judged.sizes[-1][judged.free[-1]] >= 2).any():
         return 1, ((1, 0.0),)
-    growth = Growth(judged, climb, report)
-    number, gain = min(FIRST, most), np.inf
+    growth = _Growth(judged, climb, report)
+    number, gain = min(_FIRST_NUMBER, most), np.inf
     growth.begin(number)
-    while number < most and (number < SMALL or gain > (WORTHWHILE if number > LARGE else EQUAL)):
+    while number < most:
+        wanted = _WORTHWHILE_BITS if number > _LARGE_NUMBER else _EQUAL_BITS
+        if number >= _ALWAYS_DOUBLED and gain <= wanted:
+            break
         before, number = number, min(2 * number, most)
         growth.attempt(number)
         gain = growth.bits(number, before)
-    good = smallest_good(growth) if gain <= EQUAL else number
+    good = _smallest_good(growth) if gain <= _EQUAL_BITS else number
     return good, tuple(sorted(growth.values.items()))
 
 
-def smallest_good(growth: Growth) -> int:
-    """Give the smallest number that is as good as the best, trying some between those tried."""
+def _smallest_good(growth: _Growth) -> int:
+    """Return the smallest number that is as good as the best, trying some between those tried."""
     best = max(growth.values, key=growth.values.__getitem__)
-    good = min(known for known in growth.values if growth.bits(best, known) < EQUAL)
+    good = min(known for known in growth.values if growth.bits(best, known) < _EQUAL_BITS)
     poor = max((known for known in growth.values if known < good), default=good - 1)
-    while good > CLOSE * poor and good - poor > 1:
+    while good > _CLOSE_RATIO * poor and good - poor > 1:
         middle = (poor + good) // 2
         growth.attempt(middle)
-        if growth.bits(best, middle) < EQUAL:
+        if growth.bits(best, middle) < _EQUAL_BITS:
             good = middle
         else:
             poor = middle
     return good
 
 
-def judging_task(task: Task) -> Task:
-    """Give the same task under leaving-one-out, contexts having as many classes as words."""
-    least = max(2, task.options.move_min_count or 2)
-    options = replace(task.options, criterion="loo", move_min_count=least, context_classes=None)
-    return replace(task, options=options)
+def _judging_problem(problem: ClusteringProblem) -> ClusteringProblem:
+    """Return the same problem under leaving-one-out, contexts having as many classes as words."""
+    least = max(2, problem.options.move_min_count or 2)
+    options = replace(problem.options, criterion="loo", move_min_count=least, context_classes=None)
+    return replace(problem, options=options)
 
 
-def grown_state(task: Task, state: State, classes: int) -> State:
-    """Give a state of more classes: each old class gives its most frequent member a new one."""
-    numbers = class_numbers(task, classes)
+def _grown_state(problem: ClusteringProblem, state: State, classes: int) -> State:
+    """Return a state of more classes: each old class gives its most frequent member a new one."""
+    numbers = class_numbers(problem, classes)
     maps = []
     for index, (numbering, old) in enumerate(zip(numbers, state.numberings, strict=True)):
         grown = np.array(state.maps[index])
-        if not (task.options.shape == "predictive" and index == 0):
-            sizes, free = task.sizes[index], task.free[index]
-            split_heads(grown, sizes, free, (old, numbering))
-            for number, word in enumerate(task.pins):
+        if not (problem.options.shape == "predictive" and index == 0):
+            sizes, free = problem.sizes[index], problem.free[index]
+            _split_heads(grown, sizes, free, (old, numbering))
+            for number, word in enumerate(problem.pins):
                 grown[word] = numbering.candidates + number
         maps.append(grown)
-    return state_from_maps(task, state.criterion, tuple(maps), numbers)
+    return state_from_maps(problem, state.criterion, tuple(maps), numbers)
 
 
-def split_heads(
-    classes: ClassMap,
-    sizes: Counts,
-    free: npt.NDArray[np.bool_],
+def _split_heads(
+    classes: Int32Array,
+    sizes: Int64Array,
+    free: BoolArray,
     numberings: tuple[Numbering, Numbering],
 ) -> None:
     """Move the most frequent member of each class into a new one, the largest classes first.

@@ -5,13 +5,13 @@ import numpy.typing as npt
 
 from classgram.clustering._kernels.class_table import Events
 from classgram.clustering._kernels.placement import place_elements
-from classgram.clustering.problem import Task
+from classgram.clustering.problem import ClusteringProblem
 from classgram.clustering.search.state import ClassMap, Counts, State, falling_order
 from classgram.counts.ngram_counts import Level, NgramCounts
 from classgram.runtime.compiled import frozen
 
 
-def place_uncounted(task: Task, state: State) -> tuple[ClassMap, ...]:
+def place_uncounted(problem: ClusteringProblem, state: State) -> tuple[ClassMap, ...]:
     """Give the classes of all elements: those without counts join others.
 
     A context that lost all its counts to longer ones goes where its full counts would raise F
@@ -19,23 +19,25 @@ def place_uncounted(task: Task, state: State) -> tuple[ClassMap, ...]:
     """
     maps = [np.array(classes) for classes in state.maps]
     for index, classes in enumerate(maps):
-        is_contexts = index == 0 and not task.tied
-        if is_contexts and task.options.shape == "predictive":
+        is_contexts = index == 0 and not problem.tied
+        if is_contexts and problem.options.shape == "predictive":
             continue
-        sizes, free = task.sizes[index], task.free[index]
+        sizes, free = problem.sizes[index], problem.free[index]
         order = falling_order(sizes, free & (sizes > 0))
         missing = free & (sizes == 0)
         if order.size:
             classes[missing] = classes[order[-1]]
-        if is_contexts and task.contexts is not None:
-            place_contexts(task, state, classes, np.flatnonzero(missing))
+        if is_contexts and problem.contexts is not None:
+            place_contexts(problem, state, classes, np.flatnonzero(missing))
     return tuple(maps)
 
 
-def place_contexts(task: Task, state: State, classes: ClassMap, elements: npt.NDArray[np.int64]) -> None:
+def place_contexts(
+    problem: ClusteringProblem, state: State, classes: ClassMap, elements: npt.NDArray[np.int64]
+) -> None:
     """Place contexts by the counts they had before longer contexts took them."""
-    assert task.contexts is not None
-    followers = [full_followers(task, int(element)) for element in elements]
+    assert problem.contexts is not None
+    followers = [full_followers(problem, int(element)) for element in elements]
     counted = [i for i, (words, _) in enumerate(followers) if words.size]
     if not counted:
         return
@@ -44,15 +46,15 @@ def place_contexts(task: Task, state: State, classes: ClassMap, elements: npt.ND
     starts = np.zeros(len(counted) + 1, np.int64)
     np.cumsum([followers[i][0].size for i in counted], out=starts[1:])
     side = state.sides[1]
-    problem = side.problem
-    candidates = problem.candidates
+    arrays = side.problem
+    candidates = arrays.candidates
     chosen = np.zeros(len(counted), np.int32)
     place_elements(
-        Events(frozen(starts), frozen(words), frozen(counts), problem.events.partner_classes),
-        problem.table.cells,
-        problem.table.totals[0],
+        Events(frozen(starts), frozen(words), frozen(counts), arrays.events.partner_classes),
+        arrays.table.cells,
+        arrays.table.totals[0],
         state.terms,
-        problem.numbers,
+        arrays.numbers,
         chosen,
         (
             np.zeros(side.rows, np.int64),
@@ -64,12 +66,12 @@ def place_contexts(task: Task, state: State, classes: ClassMap, elements: npt.ND
     classes[elements[counted]] = chosen
 
 
-def full_followers(task: Task, element: int) -> tuple[npt.NDArray[np.int32], Counts]:
+def full_followers(problem: ClusteringProblem, element: int) -> tuple[npt.NDArray[np.int32], Counts]:
     """Give the words that followed a context and how often, longer contexts included."""
-    assert task.contexts is not None
-    context = task.contexts.describe(element)
-    entry = find_gram(task.counts, context)
-    level = task.counts.levels[len(context)]
+    assert problem.contexts is not None
+    context = problem.contexts.describe(element)
+    entry = find_gram(problem.counts, context)
+    level = problem.counts.levels[len(context)]
     if entry < 0:
         return np.empty(0, np.int32), np.empty(0, np.int64)
     row = slice(level.starts[entry], level.starts[entry + 1])

@@ -1,43 +1,27 @@
-"""What is to be clustered: the events, which elements are free, and the state a search starts in."""
+"""What is clustered: the events of a text in one of the paper's shapes, and which elements may move.
+
+Section 3 of the paper extends classes from bigrams to N-grams in three ways: (a) *tied*, one G for every
+position; (b) *positional*, one G for each; (c) *joint*, G1 over whole contexts and G2 over words.
+"""
 
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-from classgram.classes.class_list import ClassList
-from classgram.classes.partition import Partition
 from classgram.clustering.criteria import Criterion
 from classgram.clustering.search.class_table import prefers_sparse
-from classgram.clustering.search.state import (
-    ClassMap,
-    Counts,
-    Numbering,
-    State,
-    check_memory,
-    separate_state,
-    tied_state,
-)
-from classgram.clustering.start import (
-    STARTS,
-    Elements,
-    fitted_start,
-    given_start,
-    merge_single_counts,
-    simple_start,
-)
+from classgram.clustering.search.state import Numbering, State, check_memory, separate_state, tied_state
+from classgram.clustering.search.tuning import TUNING, SearchTuning
 from classgram.counts.events import Contexts, Events, joint_events, word_events
 from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
 from classgram.files.folders import fingerprint
-from classgram.options import ClusterOptions, SearchOptions
-
-TABLE_BYTES = 1 << 34
-"""The largest class table that is made."""
+from classgram.options import ClusterOptions
+from classgram.runtime.compiled.arrays import BoolArray, Int32Array, Int64Array
 
 
 @dataclass(frozen=True)
-class Task:
+class ClusteringProblem:
     """The events of a text in the shape that is asked for.
 
     ``sizes`` and ``free`` have one entry for each map (see Partition): how often each element
@@ -49,8 +33,9 @@ class Task:
     events: Events = field(repr=False)
     contexts: Contexts | None
     pins: tuple[int, ...]
-    sizes: tuple[Counts, ...] = field(repr=False)
-    free: tuple[npt.NDArray[np.bool_], ...] = field(repr=False)
+    sizes: tuple[Int64Array, ...] = field(repr=False)
+    free: tuple[BoolArray, ...] = field(repr=False)
+    tuning: SearchTuning = field(default=TUNING, repr=False)
 
     @property
     def tied(self) -> bool:
@@ -69,38 +54,40 @@ class Task:
         return given if given is not None else (2 if self.options.criterion == "loo" else 1)
 
     def fingerprint(self) -> str:
-        """Give a digest of the events, equal for equal texts and vocabularies."""
+        """Return a digest of the events, equal for equal texts and vocabularies."""
         by_row = self.events.by_row
         return fingerprint({"starts": by_row.starts, "columns": by_row.columns, "n": by_row.counts})
 
 
-def make_task(counts: NgramCounts, options: ClusterOptions) -> Task:
-    """Give the task for a text, after checking that the options make sense together."""
-    check_options(options)
+def make_problem(
+    counts: NgramCounts, options: ClusterOptions, tuning: SearchTuning = TUNING
+) -> ClusteringProblem:
+    """Return the problem of a text, after checking that the options make sense together."""
+    _check_options(options)
     contexts = None
     if options.order == 2:
         events = word_events(counts)
     else:
         contexts, events = joint_events(counts, options.contexts, options.order)
-    pins = tuple(pinned_word(counts, word) for word in options.pins)
+    pins = tuple(_pinned_word(counts, word) for word in options.pins)
     words, contexts_sizes = events.sizes
     unpinned = np.ones(events.columns, np.bool_)
     unpinned[list(pins)] = False
     free_contexts = np.ones(events.rows, np.bool_)
     free_contexts[list(pins)] = False
     if options.shape == "tied":
-        sizes: tuple[Counts, ...] = (np.maximum(words, contexts_sizes),)
-        free: tuple[npt.NDArray[np.bool_], ...] = (unpinned,)
+        sizes: tuple[Int64Array, ...] = (np.maximum(words, contexts_sizes),)
+        free: tuple[BoolArray, ...] = (unpinned,)
     else:
         sizes, free = (contexts_sizes, words), (free_contexts, unpinned)
-    task = Task(counts, options, events, contexts, pins, sizes, free)
-    if task.elements[-1] == 0:
+    problem = ClusteringProblem(counts, options, events, contexts, pins, sizes, free, tuning)
+    if problem.elements[-1] == 0:
         raise InputError("the text holds no word that could be clustered; give more text")
-    check_movable(task)
-    return task
+    _check_movable(problem)
+    return problem
 
 
-def check_options(options: ClusterOptions) -> None:
+def _check_options(options: ClusterOptions) -> None:
     """Refuse options that contradict each other."""
     if options.order < 2:
         raise InputError("--order must be 2 or more")
@@ -122,37 +109,37 @@ def check_options(options: ClusterOptions) -> None:
             raise InputError(f"{name} must be 1 or more, not {number}")
 
 
-def pinned_word(counts: NgramCounts, word: str) -> int:
-    """Give the id of a word that is pinned."""
+def _pinned_word(counts: NgramCounts, word: str) -> int:
+    """Return the id of a word that is pinned."""
     if word not in counts.vocabulary:
         raise InputError(f"the pinned word {word!r} is not in the vocabulary")
     return counts.vocabulary.id(word)
 
 
-def check_movable(task: Task) -> None:
-    """Refuse a task in which nothing could ever move."""
-    least = task.move_min_count
-    if not (task.sizes[-1][task.free[-1]] >= least).any():
+def _check_movable(problem: ClusteringProblem) -> None:
+    """Refuse a problem in which nothing could ever move."""
+    least = problem.move_min_count
+    if not (problem.sizes[-1][problem.free[-1]] >= least).any():
         raise InputError(f"no word was seen {least} times; lower --move-min-count")
 
 
-def class_numbers(task: Task, classes: int) -> tuple[Numbering, ...]:
-    """Give the class numbers of each map for a number of word classes."""
-    pinned = len(task.pins)
-    check_class_number("--classes", classes, task.elements[-1], "words")
+def class_numbers(problem: ClusteringProblem, classes: int) -> tuple[Numbering, ...]:
+    """Return the class numbers of each map for a number of word classes."""
+    pinned = len(problem.pins)
+    _check_class_number("--classes", classes, problem.elements[-1], "words")
     words = Numbering(classes, pinned)
-    if task.tied:
+    if problem.tied:
         return (words,)
-    if task.options.shape == "predictive":
-        return (Numbering(task.events.rows, 0), words)
-    asked = task.options.context_classes
+    if problem.options.shape == "predictive":
+        return (Numbering(problem.events.rows, 0), words)
+    asked = problem.options.context_classes
     if asked is None:
-        asked = min(classes, task.elements[0])
-    check_class_number("--context-classes", asked, task.elements[0], "contexts")
+        asked = min(classes, problem.elements[0])
+    _check_class_number("--context-classes", asked, problem.elements[0], "contexts")
     return (Numbering(asked, pinned), words)
 
 
-def check_class_number(name: str, asked: int, elements: int, kind: str) -> None:
+def _check_class_number(name: str, asked: int, elements: int, kind: str) -> None:
     """Refuse more classes than there are elements."""
     if asked > elements:
         raise InputError(
@@ -161,57 +148,20 @@ def check_class_number(name: str, asked: int, elements: int, kind: str) -> None:
         )
 
 
-def start_state(
-    task: Task,
-    criterion: Criterion,
-    numbers: tuple[Numbering, ...],
-    search: SearchOptions,
-    given: Partition | ClassList | None = None,
-) -> tuple[State, list[str]]:
-    """Give the state that a search starts in, and notes on what had to be mended."""
-    notes: list[str] = []
-    earlier = {} if given is None else given_start(given, task.counts.vocabulary)
-    maps = []
-    for index, numbering in enumerate(numbers):
-        of_words = index == len(numbers) - 1
-        sizes, free = task.sizes[index], task.free[index]
-        if task.options.shape == "predictive" and not of_words:
-            maps.append(np.arange(task.events.rows, dtype=np.int32))
-            continue
-        found = earlier.get("words" if of_words else "contexts")
-        if found is not None and found.size == sizes.size:
-            classes = fitted_start(found, sizes, free, numbering.candidates)
-        else:
-            kind = search.start if search.start in STARTS else "frequency"
-            elements = Elements(sizes, free, task.move_min_count)
-            classes = simple_start(kind, elements, numbering.candidates, search.seed + index)
-        if criterion.discount > 0:
-            merged = mend_start(task, classes, index, numbering.candidates)
-            if merged:
-                notes.append(f"{merged} classes that occur once were merged with others")
-        for number, word in enumerate(task.pins):
-            classes[word] = numbering.candidates + number
-        maps.append(classes)
-    return state_from_maps(task, criterion, tuple(maps), numbers), notes
-
-
-def mend_start(task: Task, classes: ClassMap, index: int, candidates: int) -> int:
-    """Merge the classes of a start that occur once on a side where they count."""
-    sizes: tuple[Counts, ...] = task.events.sizes if task.tied else (task.sizes[index],)
-    return merge_single_counts(classes, sizes, task.free[index], candidates)
-
-
 def state_from_maps(
-    task: Task, criterion: Criterion, maps: tuple[ClassMap, ...], numbers: tuple[Numbering, ...]
+    problem: ClusteringProblem,
+    criterion: Criterion,
+    maps: tuple[Int32Array, ...],
+    numbers: tuple[Numbering, ...],
 ) -> State:
-    """Give the state of a search that has reached these classes."""
-    least = task.move_min_count
-    if task.tied:
-        check_memory(2 * numbers[0].total, numbers[0].total, TABLE_BYTES)
-        return tied_state(task.events, criterion, maps[0], numbers[0], least)
-    moving = None if task.options.shape == "predictive" else least
-    pairs, orientations = task.events.by_row.columns.size, 1 if moving is None else 2
-    sparse = prefers_sparse(pairs, numbers[0].total, numbers[1].total, orientations)
+    """Return the state of a search that has reached these classes."""
+    least = problem.move_min_count
+    if problem.tied:
+        check_memory(2 * numbers[0].total, numbers[0].total, problem.tuning.largest_table_bytes)
+        return tied_state(problem.events, criterion, maps[0], numbers[0], least)
+    moving = None if problem.options.shape == "predictive" else least
+    pairs, orientations = problem.events.by_row.columns.size, 1 if moving is None else 2
+    sparse = prefers_sparse(pairs, numbers[0].total, numbers[1].total, orientations, problem.tuning)
     return separate_state(
-        task.events, criterion, (maps[0], maps[1]), (numbers[0], numbers[1]), (least, moving), sparse
+        problem.events, criterion, (maps[0], maps[1]), (numbers[0], numbers[1]), (least, moving), sparse
     )

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from classgram.clustering.exchange import Result, exchange
-from classgram.clustering.problem import make_task
+from classgram.clustering.exchange import exchange
+from classgram.clustering.problem import make_problem
+from classgram.clustering.result import Result
 from classgram.counts.ngram_counts import NgramCounts, count_ngrams, count_sentences
 from classgram.evaluation.perplexity import evaluate_sentences
 from classgram.files.folders import atomic_file, checksum
@@ -225,7 +226,7 @@ def elements(counts: NgramCounts, options: ClusterOptions) -> tuple[int, int]:
         # Every word but the sentence end is also a context.
         seen = max(1, int(np.count_nonzero(counts.levels[0].counts)) - 1)
         return seen, seen
-    found = make_task(counts, options).elements
+    found = make_problem(counts, options).elements
     return found[0], found[-1]
 
 

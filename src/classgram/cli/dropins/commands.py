@@ -29,7 +29,7 @@ from classgram.options import (
 
 if TYPE_CHECKING:
     from classgram.classes.class_list import ClassList
-    from classgram.clustering.exchange import Result
+    from classgram.clustering.result import Result
     from classgram.counts.ngram_counts import NgramCounts
     from classgram.text.reading import Text
 

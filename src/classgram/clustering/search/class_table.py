@@ -14,20 +14,12 @@ from classgram.clustering._kernels.criterion import LEVELS, Ready, Terms
 from classgram.clustering._kernels.ranking import BLOCK
 from classgram.clustering._kernels.side_arrays import Cells, IntArray
 from classgram.clustering._kernels.sparse_cells import SparseCells, half_size
+from classgram.clustering.search.tuning import SearchTuning
 from classgram.counts.events import Events
 from classgram.runtime.compiled import packed
 
 CELL_BYTES = 8 + LEVELS
 """What a cell of a dense table takes at most: its count, a code, and ready differences."""
-
-SMALL_BYTES = 1 << 28
-"""Tables up to this are dense: they are quick, and the kernels for sparse ones need not be compiled."""
-
-LARGE_BYTES = 3 << 30
-"""Tables beyond this are sparse, so that they fit."""
-
-FEW_PAIRS = 0.05
-"""Tables with fewer pairs of elements than this for each cell are sparse, because that is faster."""
 
 Counts = npt.NDArray[np.int64]
 
@@ -37,14 +29,15 @@ def padded(width: int) -> int:
     return -(-width // BLOCK) * BLOCK
 
 
-def prefers_sparse(pairs: int, rows: int, columns: int, orientations: int) -> bool:
+def prefers_sparse(pairs: int, rows: int, columns: int, orientations: int, tuning: SearchTuning) -> bool:
     """Say whether a table of so many classes by so many, once or in both orientations, is sparse.
 
     ``pairs`` is the number of different events: no table has more cells that are not zero.
     """
     cells = rows * columns
     size = orientations * cells * CELL_BYTES
-    return size > LARGE_BYTES or (size > SMALL_BYTES and pairs < FEW_PAIRS * cells)
+    few = pairs < tuning.sparse_pairs_per_cell * cells
+    return size > tuning.largest_dense_bytes or (size > tuning.small_table_bytes and few)
 
 
 def dense_table(cells: IntArray, totals: Counts, terms: Terms, ready: Ready) -> ClassTable:

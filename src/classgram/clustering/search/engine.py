@@ -5,60 +5,51 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from types import TracebackType
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from classgram.clustering._kernels.class_table import ClassTable, renew_rows
-from classgram.clustering._kernels.criterion import Ready, Terms
+from classgram.clustering._kernels.class_table import renew_rows
 from classgram.clustering._kernels.moves import apply_proposals
 from classgram.clustering._kernels.proposals import propose_classes
 from classgram.clustering._kernels.runners_up import propose_rivals
-from classgram.clustering._kernels.side_arrays import Problem, Rule, Scratch
+from classgram.clustering._kernels.side_arrays import Rule, Scratch
 from classgram.clustering.search.state import State
+from classgram.clustering.search.tuning import TUNING, SearchTuning
 from classgram.errors import InputError
 from classgram.runtime.compiled import packed
+from classgram.runtime.compiled.arrays import Int32Array, Int64Array
 from classgram.runtime.signals import signals_put_off
 
-Elements = npt.NDArray[np.int32]
 
-LEAST_SHARE = 32
-"""Fewer elements than this for each thread are not worth handing out."""
+class Rounds(Protocol):
+    """The two halves of a round of elements of one side."""
 
-LEAST_MOVED = 32
-"""The same for elements that have moved, when what has changed is renewed."""
+    def propose(self, elements: Int32Array) -> Int64Array:
+        """Return the best class of each element against the table as it is."""
+        ...
 
-
-class Rounds(NamedTuple):
-    """How rounds are run."""
-
-    batch: int
-    """Elements a round."""
-    rule: Rule
-    rivals: bool
-    """Whether only rivals are tried (see Memory), instead of all classes."""
+    def apply(self, elements: Int32Array, proposals: Int64Array) -> int:
+        """Move each element, in order, if its gain still holds; return how many moved."""
+        ...
 
 
 class Engine(Protocol):
     """What a search asks of an engine."""
 
-    def sweep(self, state: State, number: int, elements: Elements, rounds: Rounds) -> int:
-        """Propose and apply rounds of elements of a side; give how many elements moved."""
-        ...
-
-    def close(self) -> None:
-        """Free what the engine holds."""
+    def rounds(self, state: State, side: int, rule: Rule, runners_up: bool) -> Rounds:
+        """Return the rounds of a sweep; ``runners_up``: whether no other classes are tried."""
         ...
 
 
 class LocalEngine:
     """The engine of this process: one or several threads."""
 
-    def __init__(self, threads: int | None = None) -> None:
+    def __init__(self, threads: int | None = None, tuning: SearchTuning = TUNING) -> None:
         self.threads = available_threads() if threads is None else threads
         if self.threads < 1:
             raise InputError("--threads must be 1 or more")
+        self.tuning = tuning
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
         self._scratch: dict[int, list[Scratch]] = {}
         self._state: State | None = None
@@ -81,63 +72,11 @@ class LocalEngine:
         self._scratch.clear()
         self._state = None
 
-    def sweep(self, state: State, number: int, elements: Elements, rounds: Rounds) -> int:
-        """Propose and apply rounds of elements of a side; give how many elements moved."""
-        scratch = self._scratch_for(state, number)
-        side = state.sides[number]
-        problem, criterion = packed(side.problem), packed((state.terms, state.ready))
-        table, mirror = packed(problem.table), packed(side.mirror)
-        batch, rule, slots = rounds.batch, packed(rounds.rule), packed(scratch[0].slots)
-        rounds = rounds._replace(rule=rule)
-        # Sweeps over rivals, and over the other side, leave what is kept ready stale: as if all had moved.
-        changes = elements.size
-        moved = 0
-        for first in range(0, elements.size, batch):
-            chosen = elements[first : first + batch]
-            if not rounds.rivals:
-                self.renew(table, criterion, changes)
-            proposals = self._propose(problem, criterion, scratch, chosen, rounds)
-            changes = apply_proposals(problem, mirror, criterion, slots, chosen, proposals, rule)
-            moved += changes
-        return int(moved)
+    def rounds(self, state: State, side: int, rule: Rule, runners_up: bool) -> "LocalRounds":
+        """Return the rounds of a sweep; ``runners_up``: whether no other classes are tried."""
+        return LocalRounds(self, state, side, rule, runners_up)
 
-    def renew(self, table: ClassTable, criterion: tuple[Terms, Ready], moved: int) -> None:
-        """Bring up to date what is derived from cells that so many moves have changed, by all threads."""
-        if moved == 0 or table.stale.size == 0:
-            return
-        shares = min(self.threads, max(moved // LEAST_MOVED, 1))
-        # Frequent classes have the lowest numbers and the most changes, so rows are dealt out.
-        self._run([partial(renew_rows, table, criterion, first, shares) for first in range(shares)])
-
-    def _propose(
-        self,
-        problem: Problem,
-        criterion: tuple[Terms, Ready],
-        scratch: Sequence[Scratch],
-        elements: Elements,
-        rounds: Rounds,
-    ) -> npt.NDArray[np.int64]:
-        """Find the best classes of a round, shared among the threads where it is worth it."""
-        propose = propose_rivals if rounds.rivals else propose_classes
-        proposals = np.zeros(elements.size, np.int64)
-        shares = min(self.threads, max(elements.size // LEAST_SHARE, 1))
-        if shares == 1:
-            propose(problem, criterion, scratch[0], elements, proposals, rounds.rule)
-            return proposals
-        # Elements that come first take longest, so they are dealt out.
-        dealt = [np.ascontiguousarray(elements[number::shares]) for number in range(shares)]
-        found = [np.zeros(part.size, np.int64) for part in dealt]
-        self._run(
-            [
-                partial(propose, problem, criterion, memory, part, best, rounds.rule)
-                for memory, part, best in zip(scratch, dealt, found, strict=False)
-            ]
-        )
-        for number, best in enumerate(found):
-            proposals[number::shares] = best
-        return proposals
-
-    def _run(self, calls: Sequence[Callable[[], object]]) -> None:
+    def run(self, calls: Sequence[Callable[[], object]]) -> None:
         """Make calls side by side, the first of them in this thread."""
         if self._pool is None or len(calls) < 2:
             for call in calls:
@@ -155,8 +94,8 @@ class LocalEngine:
             if error is not None:
                 raise error
 
-    def _scratch_for(self, state: State, side: int) -> list[Scratch]:
-        """Give working memory for every thread, made once for a state."""
+    def buffers(self, state: State, side: int) -> list[Scratch]:
+        """Return working memory for every thread, made once for a state."""
         if self._state is not state:
             self._state = state
             self._scratch.clear()
@@ -165,8 +104,64 @@ class LocalEngine:
         return self._scratch[side]
 
 
+class LocalRounds:
+    """Rounds on the threads of this process; what kernels are handed again and again is prepared once."""
+
+    def __init__(self, engine: LocalEngine, state: State, side: int, rule: Rule, runners_up: bool) -> None:
+        arrays = state.sides[side]
+        self._engine, self._rule = engine, packed(rule)
+        self._buffers = engine.buffers(state, side)
+        self._problem, self._criterion = packed(arrays.problem), packed((state.terms, state.ready))
+        self._table, self._mirror = packed(self._problem.table), packed(arrays.mirror)
+        self._slots = packed(self._buffers[0].slots)
+        self._runners_up = runners_up
+        # Sweeps over runners-up, and over the other side, leave derived numbers stale: as if all had moved.
+        self._moved = arrays.movable.size
+
+    def propose(self, elements: Int32Array) -> Int64Array:
+        """Return the best class of each element, shared among the threads where it is worth it."""
+        if not self._runners_up:
+            self.renew()
+        propose = propose_rivals if self._runners_up else propose_classes
+        proposals = np.zeros(elements.size, np.int64)
+        shares = min(self._engine.threads, max(elements.size // self._engine.tuning.elements_per_thread, 1))
+        if shares == 1:
+            propose(self._problem, self._criterion, self._buffers[0], elements, proposals, self._rule)
+            return proposals
+        # Elements that come first take longest, so they are dealt out.
+        dealt = [np.ascontiguousarray(elements[number::shares]) for number in range(shares)]
+        found = [np.zeros(part.size, np.int64) for part in dealt]
+        self._engine.run(
+            [
+                partial(propose, self._problem, self._criterion, memory, part, best, self._rule)
+                for memory, part, best in zip(self._buffers, dealt, found, strict=False)
+            ]
+        )
+        for number, best in enumerate(found):
+            proposals[number::shares] = best
+        return proposals
+
+    def apply(self, elements: Int32Array, proposals: Int64Array) -> int:
+        """Move each element, in order, if its gain still holds; return how many moved."""
+        moved = apply_proposals(
+            self._problem, self._mirror, self._criterion, self._slots, elements, proposals, self._rule
+        )
+        self._moved = int(moved)
+        return self._moved
+
+    def renew(self) -> None:
+        """Bring up to date what is derived from the counts that the last moves have changed."""
+        if self._moved == 0 or self._table.stale.size == 0:
+            return
+        shares = min(self._engine.threads, max(self._moved // self._engine.tuning.moves_per_thread, 1))
+        # Frequent classes have the lowest numbers and the most changes, so rows are dealt out.
+        self._engine.run(
+            [partial(renew_rows, self._table, self._criterion, first, shares) for first in range(shares)]
+        )
+
+
 def available_threads() -> int:
-    """Give the number of cores that this process may use."""
+    """Return the number of cores that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:

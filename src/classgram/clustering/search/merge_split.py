@@ -1,47 +1,47 @@
-"""Regrouping: two classes are merged and a third is split, where no single element would gain.
+"""Merge and split: two classes are merged and a third is split, where no single element would gain.
 
 Moving one element at a time cannot undo a start that put two natural classes together and cut a
 third in two. What to merge and what to split is estimated by maximum likelihood with the opposite
-classes held still; a search takes the proposal only where its own criterion rises.
+classes fixed; a search takes the proposal only where its own criterion rises.
 """
 
-from typing import Any, NamedTuple
+import time
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.clustering._kernels.merging import Merging, fill_losses
+from classgram.clustering._kernels.runners_up import AT_ONCE
 from classgram.clustering.criteria import small_values
+from classgram.clustering.problem import state_from_maps
+from classgram.clustering.search.annealing import keep_best
 from classgram.clustering.search.class_table import dense_cells
-from classgram.clustering.search.state import ClassMap, Counts, Side, State
-
-MOST_CLASSES = 400
-"""Regrouping compares all pairs of classes: with more of them it would cost more than the sweeps."""
-
-MOST_CELLS = 1 << 26
-"""It does so on the whole table with its zeros: larger ones would not fit."""
-
-ROTATIONS = 20
-"""Steps of power iteration towards the direction in which the members of a class differ most."""
-
-REFINEMENTS = 8
-"""Passes in which each member chooses the half that predicts its neighbours better."""
-
-Vector = npt.NDArray[np.float64]
+from classgram.clustering.search.state import Side, State
+from classgram.clustering.search.sweep import SearchProgress, Sweep, SweepKind, touched_classes
+from classgram.clustering.search.tuning import TUNING, SearchTuning
+from classgram.runtime.compiled.arrays import (
+    AnyArray,
+    BoolArray,
+    Float64Array,
+    Float64Matrix,
+    Int32Array,
+    Int64Array,
+    Int64Matrix,
+)
 
 
 class Members(NamedTuple):
     """What the movable elements of a side occur with, all classes at once."""
 
-    elements: npt.NDArray[np.int32]
-    classes: npt.NDArray[np.int64]
-    sizes: Counts
+    elements: Int32Array
+    classes: Int64Array
+    sizes: Int64Matrix
     """Counts, indexed [element, side]."""
-    owners: npt.NDArray[np.int64]
+    owners: Int64Array
     """For each entry of the profiles: the element's place in ``elements``."""
-    cells: npt.NDArray[np.int64]
+    cells: Int64Array
     """For each entry: class times rows plus opposite class."""
-    amounts: Vector
+    amounts: Float64Array
 
 
 class Swap(NamedTuple):
@@ -56,26 +56,74 @@ class Swap(NamedTuple):
 class Proposal(NamedTuple):
     """What one side would gain from: its swaps, the best first, and who would leave a split class."""
 
-    swaps: list[Swap]
-    leaving: npt.NDArray[np.int32]
+    swaps: tuple[Swap, ...]
+    leaving: Int32Array
 
 
-def propose(state: State) -> tuple[Proposal, ...]:
-    """Give promising swaps for each side; none where its classes are too many."""
+def merge_and_split(progress: SearchProgress) -> bool:
+    """Merge and split classes where that raises F; tell whether anything was changed."""
+    options, tuning = progress.options, progress.problem.tuning
+    exact = not progress.neighbour_lists and options.batch != 1
+    if options.no_regroup or options.sweeps is not None or not exact:
+        return False
+    started = time.perf_counter()
+    state = progress.state
+    before = state.value()
+    proposals = propose(state, tuning)
+    most = max(len(proposal.swaps) for proposal in proposals)
+    while most > 0:
+        maps = swapped(state, proposals, most)
+        regrouped = state_from_maps(progress.problem, state.criterion, maps, state.numberings)
+        value = regrouped.value()
+        if value > before + tuning.merge_split_gain * abs(before):
+            moved = _carry_memory(state, regrouped)
+            progress.state = regrouped
+            keep_best(progress, value)
+            seconds = time.perf_counter() - started
+            number = len(progress.history) + 1
+            progress.history.append(Sweep(number, moved, value, seconds, SweepKind.MERGE_SPLIT))
+            return True
+        most //= 2
+    return False
+
+
+def _carry_memory(before: State, after: State) -> int:
+    """Hand what was remembered of the elements on; return how many have another class.
+
+    All elements of classes that are not as they were are contested.
+    """
+    moved = 0
+    for old, new in zip(before.sides, after.sides, strict=True):
+        classes = new.problem.classes
+        kept = touched_classes(old.problem.classes, classes, new.width)[classes] == 0
+        memory = new.problem.memory
+        for name in memory._fields:
+            getattr(memory, name)[:] = getattr(old.problem.memory, name)
+        # Any class will do as a runner-up: for contested elements all classes are tried.
+        memory.rivals[~kept, 0] = 0
+        memory.due[~kept] = AT_ONCE
+        moved += int((old.problem.classes != classes).sum())
+    return moved
+
+
+def propose(state: State, tuning: SearchTuning = TUNING) -> tuple[Proposal, ...]:
+    """Return promising swaps for each side; none where its classes are too many."""
     proposals = []
     for side in state.sides:
-        swaps: list[Swap] = []
+        swaps: tuple[Swap, ...] = ()
         leaving = np.zeros(0, np.int32)
         count = side.problem.candidates
-        if count <= MOST_CLASSES and side.rows * count <= MOST_CELLS and side.movable.size > 0:
-            leaving, gains = best_halves(side, state.criterion.discount > 0)
-            swaps = choose_swaps(side, gains)
+        small = count <= tuning.merge_split_classes and side.rows * count <= tuning.merge_split_cells
+        if small and side.movable.size > 0:
+            chosen = _best_halves(members := _gather_members(side), side, tuning)
+            gains = _split_gains(side, members, chosen, state.criterion.discount > 0)
+            leaving, swaps = members.elements[chosen], _choose_swaps(side, gains)
         proposals.append(Proposal(swaps, leaving))
     return tuple(proposals)
 
 
-def swapped(state: State, proposals: tuple[Proposal, ...], most: int) -> tuple[ClassMap, ...]:
-    """Give the classes after up to ``most`` swaps on each side."""
+def swapped(state: State, proposals: tuple[Proposal, ...], most: int) -> tuple[Int32Array, ...]:
+    """Return the classes after up to ``most`` swaps on each side."""
     maps = list(state.maps)
     for number, (swaps, leaving) in enumerate(proposals):
         # Words are the first side and the last map.
@@ -88,13 +136,13 @@ def swapped(state: State, proposals: tuple[Proposal, ...], most: int) -> tuple[C
     return tuple(maps)
 
 
-def choose_swaps(side: Side, gains: Vector) -> list[Swap]:
+def _choose_swaps(side: Side, gains: Float64Array) -> tuple[Swap, ...]:
     """Pair the splits that gain most with the merges that lose least, each class in one swap only."""
     losses = merge_losses(side)
     count = gains.size
     cheapest = np.argsort(losses, axis=None, kind="stable")[: 4 * count]
     pairs = [(int(i) // count, int(i) % count) for i in cheapest if np.isfinite(losses.flat[i])]
-    fixed = fixed_classes(side)
+    fixed = _fixed_classes(side)
     taken: set[int] = set()
     swaps = []
     for divided in np.argsort(-gains, kind="stable").tolist():
@@ -110,11 +158,11 @@ def choose_swaps(side: Side, gains: Vector) -> list[Swap]:
                 swaps.append(Swap(kept, freed, divided, gain))
                 taken |= {kept, freed, divided}
             break
-    return sorted(swaps, key=lambda swap: -swap.gain)
+    return tuple(sorted(swaps, key=lambda swap: -swap.gain))
 
 
-def fixed_classes(side: Side) -> npt.NDArray[np.bool_]:
-    """Say which classes hold elements that may not move, so that the class must stay."""
+def _fixed_classes(side: Side) -> BoolArray:
+    """Tell which classes hold elements that may not move, so that the class must stay."""
     problem = side.problem
     movable = np.zeros(problem.classes.size, np.bool_)
     movable[side.movable] = True
@@ -123,8 +171,8 @@ def fixed_classes(side: Side) -> npt.NDArray[np.bool_]:
     return fixed[: problem.candidates]
 
 
-def merge_losses(side: Side) -> Vector:
-    """Give what each pair of classes would lose if merged, indexed [a, b], infinite unless a < b."""
+def merge_losses(side: Side) -> Float64Matrix:
+    """Return what each pair of classes would lose if merged, indexed [a, b], infinite unless a < b."""
     problem = side.problem
     count = problem.candidates
     losses = np.full((count, count), np.inf)
@@ -134,30 +182,25 @@ def merge_losses(side: Side) -> Vector:
     return losses
 
 
-def entropy_terms(counts: npt.NDArray[Any]) -> Vector:
-    """Give n log n of each count."""
+def _entropy_terms(counts: AnyArray) -> Float64Array:
+    """Return n log n of each count."""
     return np.asarray(counts * np.log(np.maximum(counts, 1)), np.float64)
 
 
-def best_halves(side: Side, several: bool) -> tuple[npt.NDArray[np.int32], Vector]:
-    """Give the elements that would leave if each class were split in two, and what F would gain.
-
-    ``several``: no half may occur just once.
-    """
-    members = gather_members(side)
-    totals = class_columns(side)
-    rows = side.rows
-    chosen = direction(members, totals, rows) > 0
-    for _ in range(REFINEMENTS):
-        better = prefers_first(members, totals, chosen, rows)
+def _best_halves(members: Members, side: Side, tuning: SearchTuning) -> BoolArray:
+    """Tell which members would leave if each class were split in two."""
+    totals = _class_columns(side)
+    chosen = _direction(members, totals, side.rows, tuning.power_iterations) > 0
+    for _ in range(tuning.split_refinements):
+        better = _prefers_first(members, totals, chosen, side.rows)
         if (better == chosen).all():
             break
         chosen = better
-    return members.elements[chosen], split_gains(side, members, chosen, several)
+    return chosen
 
 
-def gather_members(side: Side) -> Members:
-    """Give the profiles of all movable elements, by class."""
+def _gather_members(side: Side) -> Members:
+    """Return the profiles of all movable elements, by class."""
     problem, events = side.problem, side.problem.events
     elements = side.movable
     rows = side.rows
@@ -182,8 +225,8 @@ def gather_members(side: Side) -> Members:
     )
 
 
-def direction(members: Members, totals: Vector, rows: int) -> Vector:
-    """Give each member's place along the direction in which its class varies most.
+def _direction(members: Members, totals: Float64Array, rows: int, steps: int) -> Float64Array:
+    """Return each member's coordinate along the direction in which its class varies most.
 
     It is the second singular vector of the class's normalised counts, found by power iteration for
     all classes at once; the first one, which only reflects how frequent members are, is taken out.
@@ -194,8 +237,8 @@ def direction(members: Members, totals: Vector, rows: int) -> Vector:
     weights = np.bincount(members.classes, sizes, count)
     trivial = np.sqrt(sizes / np.maximum(weights[members.classes], 1.0))
     inverse = 1.0 / np.maximum(totals, 1.0)
-    vector: Vector = np.random.default_rng(0).normal(size=roots.size)
-    for _ in range(ROTATIONS):
+    vector: Float64Array = np.random.default_rng(0).normal(size=roots.size)
+    for _ in range(steps):
         moments = members.amounts * (vector / roots)[members.owners]
         opposite = inverse * np.bincount(members.cells, moments, totals.size)
         vector = np.bincount(members.owners, members.amounts * opposite[members.cells], roots.size) / roots
@@ -205,10 +248,8 @@ def direction(members: Members, totals: Vector, rows: int) -> Vector:
     return vector
 
 
-def prefers_first(
-    members: Members, totals: Vector, chosen: npt.NDArray[np.bool_], rows: int
-) -> npt.NDArray[np.bool_]:
-    """Say which members are predicted better by the first half than by the second, both without them."""
+def _prefers_first(members: Members, totals: Float64Array, chosen: BoolArray, rows: int) -> BoolArray:
+    """Tell which members are predicted better by the first half than by the second, both without them."""
     weights = totals.reshape(-1, rows).sum(axis=1)
     prior = totals[members.cells] / weights[members.cells // rows]
     inside = chosen[members.owners]
@@ -222,21 +263,21 @@ def prefers_first(
     there = totals[members.cells] - first[members.cells] - members.amounts * ~inside
     ratios = np.log((here + prior) / (there + prior))
     scores = np.bincount(members.owners, members.amounts * ratios, members.elements.size)
-    better: npt.NDArray[np.bool_] = scores > sizes * np.log((first_size + 1.0) / (second_size + 1.0))
+    better: BoolArray = scores > sizes * np.log((first_size + 1.0) / (second_size + 1.0))
     return better
 
 
-def split_gains(side: Side, members: Members, chosen: npt.NDArray[np.bool_], several: bool) -> Vector:
-    """Give what F gains if each class is split as chosen; minus infinity where that is impossible."""
+def _split_gains(side: Side, members: Members, chosen: BoolArray, several: bool) -> Float64Array:
+    """Return what F gains if each class is split as chosen; minus infinity where that is impossible."""
     count = side.problem.candidates
-    totals = class_columns(side)
+    totals = _class_columns(side)
     first = np.bincount(members.cells, members.amounts * chosen[members.owners], totals.size)
-    terms = entropy_terms(first) + entropy_terms(totals - first) - entropy_terms(totals)
-    gains: Vector = terms.reshape(count, -1).sum(axis=1)
+    terms = _entropy_terms(first) + _entropy_terms(totals - first) - _entropy_terms(totals)
+    gains: Float64Array = terms.reshape(count, -1).sum(axis=1)
     for place in range(members.sizes.shape[1]):
         total = side.problem.table.totals[place, :count].astype(np.float64)
         half = np.bincount(members.classes, members.sizes[:, place] * chosen, count)
-        gains -= entropy_terms(half) + entropy_terms(total - half) - entropy_terms(total)
+        gains -= _entropy_terms(half) + _entropy_terms(total - half) - _entropy_terms(total)
         if several:
             gains[(half == 1) | (total - half == 1)] = -np.inf
     sizes = np.bincount(members.classes, members.classes >= 0, count)
@@ -245,7 +286,7 @@ def split_gains(side: Side, members: Members, chosen: npt.NDArray[np.bool_], sev
     return gains
 
 
-def class_columns(side: Side) -> Vector:
-    """Give the counts of all classes with all opposite classes, one class after the other."""
+def _class_columns(side: Side) -> Float64Array:
+    """Return the counts of all classes with all opposite classes, one class after the other."""
     columns = dense_cells(side.problem.table.cells, side.width)[:, : side.problem.candidates]
     return np.ascontiguousarray(columns.T).ravel().astype(np.float64)
