@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+pytest.register_assert_rewrite("tests.helpers")
+
 # Tests compile everything anew: what an earlier version compiled is no test of this one.
 _CACHE = os.environ.get("NUMBA_CACHE_DIR") or tempfile.mkdtemp(prefix="classgram-kernels-")
 os.environ["NUMBA_CACHE_DIR"] = _CACHE

@@ -16,7 +16,8 @@ from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
 from classgram.loading import load
 from classgram.models.ngram.ngram_model import NgramModel, train_backoff, train_katz, train_kneser_ney
-from tests.models.test_models import HELD_OUT, counts_of, joint_model, random_lines, small_texts
+from tests.helpers.models import joint_model, small_texts
+from tests.helpers.texts import HELD_OUT, counts_of, random_lines
 
 
 @pytest.fixture(scope="module")

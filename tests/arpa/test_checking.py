@@ -22,7 +22,7 @@ from classgram.errors import InputError
 from classgram.loading import load
 from classgram.models.ngram.ngram_model import NgramModel, train_katz, train_kneser_ney
 from tests.arpa.planted_defects import GOOD, PLANTED, swap
-from tests.models.test_models import counts_of, random_lines
+from tests.helpers.texts import counts_of, random_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 LMPLZ = ROOT.parents[0] / "rivals" / "bin" / "lmplz"

@@ -17,10 +17,10 @@ from classgram.errors import InputError
 from classgram.models.class_based.class_ngrams import train_class_ngrams
 from classgram.options import ClusterOptions, CountOptions, RunOptions
 from classgram.text.reading import read_text
-from tests.class_files.test_reading import groups
 from tests.clustering.naive_clustering import criterion_terms
-from tests.clustering.test_exchange import synthetic_text
+from tests.helpers.class_files import groups
 from tests.helpers.command import Command, in_process, in_shell
+from tests.helpers.texts import synthetic_text
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from classgram.class_files.writing import format_lines, write_bytes
 from classgram.classes.class_list import ClassList, Member
 from classgram.errors import InputError
 from classgram.options import ClassFormat
+from tests.helpers.class_files import groups
 
 STRANGE = (
     "#", "|", '"', "$", ",", "1,5", "1986", "0101", "0", "1", "0.5", "1e-3", "nan", "-inf", "<unk>", "CLASS",
@@ -39,14 +40,6 @@ def class_lists(draw: st.DrawFn) -> ClassList:
     counts = draw(st.lists(st.integers(0, 1000), min_size=len(chosen), max_size=len(chosen)))
     members = (Member(word, str(name), n) for word, name, n in zip(chosen, names, counts, strict=True))
     return ClassList("drawn", "tsv", tuple(members))
-
-
-def groups(listed: ClassList) -> set[frozenset[str]]:
-    """The classes as sets of words, whatever they are called."""
-    found: dict[str, set[str]] = {}
-    for member in listed.members:
-        found.setdefault(member.name, set()).add(member.word)
-    return {frozenset(group) for group in found.values()}
 
 
 ENDINGS: dict[ClassFormat, str] = {

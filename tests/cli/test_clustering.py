@@ -15,7 +15,7 @@ from classgram.classes.partition import Partition
 from classgram.errors import InputError
 from classgram.estimator import WordClasses
 from classgram.files.folders import lock
-from tests.clustering.test_exchange import synthetic_text
+from tests.helpers.texts import synthetic_text
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2] / "src")}
 

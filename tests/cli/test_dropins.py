@@ -21,8 +21,8 @@ from classgram.cli.dropins.options import (
 )
 from classgram.counts.ngram_counts import count_ngrams
 from classgram.errors import InputError
-from tests.clustering.test_exchange import synthetic_text
 from tests.helpers.command import environment
+from tests.helpers.texts import synthetic_text
 
 LINES = synthetic_text(6, 12, 300)[0]
 RIVALS = Path(__file__).resolve().parents[3] / "rivals" / "bin"

@@ -17,7 +17,8 @@ from classgram.models.mixtures.mixture import mix_models
 from classgram.models.ngram.ngram_model import train_kneser_ney
 from classgram.options import ClusterOptions, SearchOptions
 from tests.helpers.command import Command, in_process
-from tests.models.test_models import MODELS, counts_of, random_lines, tuple_model
+from tests.helpers.models import MODELS, tuple_model
+from tests.helpers.texts import counts_of, random_lines
 
 BUILD_BINARY = Path(__file__).resolve().parents[3] / "rivals" / "bin" / "build_binary"
 

@@ -10,7 +10,7 @@ import pytest
 
 from classgram.__main__ import load_commands
 from classgram.cli.app import run
-from tests.models.test_models import random_lines
+from tests.helpers.texts import random_lines
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -83,7 +83,7 @@ def test_from_text_to_every_result(command: Run, texts: Path, tmp_path: Path) ->
 @pytest.fixture(scope="module")
 def model(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     from classgram.models.ngram.ngram_model import train_kneser_ney
-    from tests.models.test_models import counts_of
+    from tests.helpers.texts import counts_of
 
     path = tmp_path_factory.mktemp("cli") / "model"
     train_kneser_ney(counts_of(random_lines(1, 300), 3)).save(path)

@@ -21,7 +21,8 @@ from classgram.clustering.search.class_table import (
     sparse_cells,
 )
 from classgram.options import ClusterOptions, RunOptions, SearchOptions
-from tests.clustering.test_exchange import counts_of, small_texts, tables_are
+from tests.helpers.clustering import small_texts, tables_are
+from tests.helpers.texts import counts_of
 
 ROWS, WIDTH = 5, 16
 

@@ -11,7 +11,8 @@ from classgram.clustering.exchange import exchange
 from classgram.clustering.heuristic import make_candidates
 from classgram.options import ClusterOptions, RunOptions, SearchOptions
 from tests.clustering import naive_clustering as naive
-from tests.clustering.test_exchange import counts_of, make_case, small_texts, synthetic_text
+from tests.helpers.clustering import make_case, small_texts
+from tests.helpers.texts import counts_of, synthetic_text
 
 
 @settings(max_examples=40)

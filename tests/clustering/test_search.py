@@ -30,7 +30,8 @@ from classgram.clustering.search.engine import LocalEngine, Rounds
 from classgram.clustering.search.sweep import Search
 from classgram.errors import InputError
 from classgram.options import ClusterOptions, RunOptions, SearchOptions
-from tests.clustering.test_exchange import Case, cases, check_optimum, counts_of, synthetic_text, tables_are
+from tests.helpers.clustering import Case, cases, check_optimum, tables_are
+from tests.helpers.texts import counts_of, synthetic_text
 
 NOISE = np.zeros(1, np.float32)
 RULE = Rule(0.0, 2.0, 0.0, 0.0, 0, NOISE)

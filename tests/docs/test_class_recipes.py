@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from classgram.class_files.reading import read_classes
-from tests.clustering.test_exchange import synthetic_text
 from tests.helpers.command import in_shell
+from tests.helpers.texts import synthetic_text
 
 RECIPES = Path(__file__).resolve().parents[2] / "docs" / "recipes"
 

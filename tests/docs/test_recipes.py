@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.command import environment, in_process
-from tests.models.test_models import random_lines
+from tests.helpers.texts import random_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT.parent / "rivals" / "bin"

@@ -23,7 +23,7 @@ from classgram.models.ngram.ngram_model import train_backoff, train_kneser_ney
 from classgram.options import CountOptions, GenerateOptions, ReadOptions, TextOptions
 from classgram.text.reading import read_text, text_from_strings
 from classgram.text.records import Record, read_records
-from tests.models.test_models import HELD_OUT, counts_of, random_lines
+from tests.helpers.texts import HELD_OUT, counts_of, random_lines
 
 
 @pytest.fixture(scope="module")

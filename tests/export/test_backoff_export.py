@@ -1,17 +1,10 @@
 """Exports of every model: their own probabilities, sums of one in every context, KenLM as the judge."""
 
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
-
-import kenlm
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classgram.arpa.checking import check_arpa
-from classgram.arpa.writing import write_arpa
 from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
 from classgram.export._kernels.growth import choose_words, gain
@@ -25,20 +18,19 @@ from classgram.models.ngram.ngram_model import NgramModel, train_kneser_ney
 from classgram.models.ngram.trie import BackoffTrie
 from classgram.options import ExportOptions
 from classgram.runtime.compiled import frozen
-from classgram.text.vocabulary import BOS, EOS
+from classgram.text.vocabulary import BOS
 from tests.export import naive_export as reference
-from tests.models.test_models import (
-    HELD_OUT,
+from tests.helpers.exports import assert_sound
+from tests.helpers.models import (
     MODELS,
     adapts,
-    counts_of,
     interleaved_model,
     joint_model,
-    random_lines,
     small_texts,
     some_classes,
     tuple_model,
 )
+from tests.helpers.texts import HELD_OUT, counts_of, random_lines
 
 
 @pytest.fixture(scope="module")
@@ -49,29 +41,6 @@ def counts() -> NgramCounts:
 @pytest.fixture(scope="module", params=MODELS)
 def model(request: pytest.FixtureRequest, counts: NgramCounts) -> LanguageModel:
     return MODELS[request.param](counts)
-
-
-def contexts_of(trie: BackoffTrie) -> Iterator[int]:
-    """Every context of a file: the empty one, and every n-gram below the highest order."""
-    yield -1
-    for node in range(sum(trie.sizes[:-1])):
-        if trie.arrays.words[node] != EOS:
-            yield node
-
-
-def assert_sound(exported: NgramModel, lines: list[str]) -> None:
-    """Every context sums to one, the file is clean, and KenLM scores as we do."""
-    trie = exported.trie
-    for context in contexts_of(trie):
-        assert trie.distribution(context).sum() == pytest.approx(1, abs=2e-5)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.arpa"
-        write_arpa(exported, path)
-        assert check_arpa(path).findings == ()
-        judge = kenlm.Model(str(path))
-        assert judge.order == trie.order
-        for line in lines:
-            assert exported.score(line) == pytest.approx(judge.score(line), abs=1e-3)
 
 
 def test_walkers_step_as_the_naive_twin_does(model: LanguageModel) -> None:

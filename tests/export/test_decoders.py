@@ -14,7 +14,8 @@ from classgram.models.language_model import LanguageModel
 from classgram.models.ngram.ngram_model import NgramModel, train_kneser_ney
 from classgram.options import TextOptions
 from classgram.text.vocabulary import EOS
-from tests.models.test_models import MODELS, counts_of, random_lines
+from tests.helpers.models import MODELS
+from tests.helpers.texts import counts_of, random_lines
 
 LINES = ["the cat sat", "the dog sat", "a cat ran", "the cat ran far", "a dog sat far"] * 5
 

@@ -15,7 +15,8 @@ from classgram.models.class_based.class_model import ClassMaps, estimate_class_m
 from classgram.models.class_based.class_ngrams import train_class_ngrams
 from classgram.models.language_model import LanguageModel
 from classgram.models.ngram.ngram_model import train_kneser_ney
-from tests.models.test_models import counts_of, random_lines, some_classes, tuple_model
+from tests.helpers.models import some_classes, tuple_model
+from tests.helpers.texts import counts_of, random_lines
 
 SENTENCES = [*random_lines(2, 12), "w1 w1 w1", "never w2", ""]
 

@@ -17,7 +17,8 @@ from classgram.models.ngram.ngram_model import train_backoff, train_katz, train_
 from classgram.models.training import train_model
 from classgram.options import CountOptions, ModelOptions
 from classgram.text.reading import text_from_strings
-from tests.models.test_models import HELD_OUT, MODELS, counts_of, random_lines
+from tests.helpers.models import MODELS
+from tests.helpers.texts import HELD_OUT, counts_of, random_lines
 
 SAVED = ("kneser-ney 3", "class kneser-ney", "joint interpolated", "positional paper")
 

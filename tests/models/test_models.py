@@ -1,7 +1,6 @@
 """Every model passes one suite: it sums to one, saves and loads, and scores alike in every way."""
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,116 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classgram.counts.events import joint_events
 from classgram.counts.ngram_counts import NgramCounts, count_ngrams
 from classgram.loading import load
 from classgram.models.class_based.class_model import ClassMaps, adopt_unseen, estimate_class_model
 from classgram.models.class_based.class_ngrams import train_class_ngrams
-from classgram.models.class_based.interleaved import train_interleaved
 from classgram.models.language_model import LanguageModel
-from classgram.models.mixtures.mixture import mix_models
-from classgram.models.mixtures.wider_vocabulary import one_vocabulary
 from classgram.models.ngram.ngram_model import train_backoff, train_katz, train_kneser_ney
 from classgram.options import CountOptions, Smoothing
 from classgram.text.reading import text_from_strings
 from classgram.text.sentences import Sentences
 from classgram.text.vocabulary import BOS, EOS, Vocabulary
+from tests.helpers.models import MODELS, adapts, small_texts, some_classes
+from tests.helpers.texts import HELD_OUT, counts_of, random_lines
 from tests.models import naive_models as reference
-
-WORDS = [f"w{number}" for number in range(25)]
-
-
-def random_lines(seed: int, count: int = 120) -> list[str]:
-    """Lines of a small language in which some words like to follow others."""
-    random = np.random.default_rng(seed)
-    likes = random.dirichlet(np.full(len(WORDS), 0.15), size=len(WORDS) + 1)
-    lines = []
-    for _ in range(count):
-        state, words = len(WORDS), []
-        for _ in range(int(random.integers(1, 9))):
-            state = int(random.choice(len(WORDS), p=likes[state]))
-            words.append(WORDS[state])
-        lines.append(" ".join(words))
-    return lines
-
-
-def counts_of(lines: list[str], order: int, extra: tuple[str, ...] = ()) -> NgramCounts:
-    """Counts with a vocabulary of the lines' words, and further words that never occur."""
-    vocabulary = Vocabulary.from_words([*dict.fromkeys(" ".join(lines).split()), *extra])
-    return count_ngrams(text_from_strings(lines), CountOptions(order), vocabulary)
-
-
-def some_classes(counts: NgramCounts, classes: int, seed: int = 3) -> np.ndarray:
-    """Random classes; <s> and </s> have their own."""
-    made = np.random.default_rng(seed).integers(2, 2 + classes, len(counts.vocabulary)).astype(np.int32)
-    made[[BOS, EOS]] = [0, 1]
-    return made
-
-
-def joint_model(counts: NgramCounts, smoothing: Smoothing) -> LanguageModel:
-    """A model of random joint classes with some tuples as elements of their own."""
-    contexts, _ = joint_events(counts, 30, 3)
-    first = np.random.default_rng(5).integers(0, 12, len(contexts)).astype(np.int32)
-    maps = ClassMaps(first[None], some_classes(counts, 6), contexts)
-    return estimate_class_model(counts, 3, maps, smoothing)
-
-
-def tuple_model(counts: NgramCounts, order: int, smoothing: Smoothing) -> LanguageModel:
-    """A model of classes that differ from position to position."""
-    maps = np.stack([some_classes(counts, 5, seed) for seed in range(order - 1)])
-    return estimate_class_model(counts, order, ClassMaps(maps, some_classes(counts, 6)), smoothing)
-
-
-MODELS: dict[str, Callable[[NgramCounts], LanguageModel]] = {
-    **{f"kneser-ney {n}": lambda counts, n=n: train_kneser_ney(counts, n) for n in (2, 3, 5)},  # type: ignore[misc]
-    **{f"katz {n}": lambda counts, n=n: train_katz(counts, n) for n in (2, 4)},  # type: ignore[misc]
-    "backoff 2": lambda counts: train_backoff(counts, 2),
-    "backoff 4": lambda counts: train_backoff(counts, 4, (4, 3, 2)),
-    "class kneser-ney": lambda counts: train_class_ngrams(counts, some_classes(counts, 6), 4),
-    "joint kneser-ney": lambda counts: joint_model(counts, "kneser-ney"),
-    **{
-        f"{shape} {smoothing}": build
-        for smoothing in ("interpolated", "paper")
-        for shape, build in {
-            "joint": lambda counts, s=smoothing: joint_model(counts, s),
-            "bigram": lambda counts, s=smoothing: tuple_model(counts, 2, s),
-            "positional": lambda counts, s=smoothing: tuple_model(counts, 4, s),
-        }.items()
-    },
-}
-
-
-def interleaved_model(counts: NgramCounts) -> LanguageModel:
-    """N-grams over words and random classes in turn."""
-    sentences = counts.vocabulary.encode_lines(random_lines(1))
-    return train_interleaved(sentences, counts.vocabulary, some_classes(counts, 6), 3)
-
-
-def adapted_model(counts: NgramCounts) -> LanguageModel:
-    """A model of fewer words, two of which occur nowhere else, over the words of all."""
-    narrow = train_kneser_ney(counts_of(["w1 w2 w3 w2", "w3 w1 <unk>", "w2 new newer w1"] * 4, 3), 3)
-    return one_vocabulary([train_kneser_ney(counts, 2), narrow])[0][1]
-
-
-def mixture(counts: NgramCounts, windows: tuple[int, ...] = ()) -> LanguageModel:
-    """Models of every kind mixed, one of them a mixture itself."""
-    held_out = counts.vocabulary.encode_lines(random_lines(4, 30))
-    models = [MODELS[name](counts) for name in ("kneser-ney 3", "class kneser-ney", "joint interpolated")]
-    inner = mix_models([*models[:2], interleaved_model(counts)], held_out, windows)
-    return mix_models([*models, inner], held_out, windows)
-
-
-MODELS |= {
-    "interleaved": interleaved_model,
-    "adapted": adapted_model,
-    "mixture": mixture,
-    "mixture with caches": lambda counts: mixture(counts, (3, 20)),
-}
-
-
-def adapts(model: LanguageModel) -> bool:
-    """Whether a model learns from the text that it scores."""
-    return bool(getattr(model, "windows", ()))
 
 
 @pytest.fixture(scope="module")
@@ -131,9 +33,6 @@ def counts() -> NgramCounts:
 def model(request: pytest.FixtureRequest, counts: NgramCounts) -> LanguageModel:
     """Each model in turn."""
     return MODELS[request.param](counts)
-
-
-HELD_OUT = [*random_lines(2, 40), "never w1 unheard w2", "", "unheard unheard ever"]
 
 
 def test_distributions_sum_to_one(model: LanguageModel) -> None:
@@ -245,11 +144,6 @@ def test_katz_equals_its_definition(counts: NgramCounts, order: int) -> None:
     sentences, predicted = twin_sentences(counts, random_lines(1))
     twin = reference.katz(sentences, order, predicted)
     assert_equals_twin(train_katz(counts, order), twin, HELD_OUT[-12:])
-
-
-small_texts = st.lists(
-    st.lists(st.sampled_from("abcd"), min_size=1, max_size=6).map(" ".join), min_size=1, max_size=6
-)
 
 
 @given(small_texts, st.integers(2, 4))

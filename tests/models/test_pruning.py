@@ -11,8 +11,9 @@ from classgram.models.ngram.pruning import probabilities_by_level, prune_trie, s
 from classgram.models.ngram.trie import BackoffTrie
 from classgram.text.vocabulary import BOS, EOS
 from tests.export import naive_export as reference
-from tests.export.test_backoff_export import assert_sound
-from tests.models.test_models import HELD_OUT, counts_of, random_lines, small_texts
+from tests.helpers.exports import assert_sound
+from tests.helpers.models import small_texts
+from tests.helpers.texts import HELD_OUT, counts_of, random_lines
 
 
 def naive(trie: BackoffTrie) -> reference.NaiveBackoff:

@@ -18,7 +18,7 @@ from classgram.text.reading import text_from_strings
 from classgram.text.records import Record
 from classgram.text.vocabulary import EOS, UNK
 from tests.helpers.command import Command, in_process
-from tests.models.test_models import random_lines
+from tests.helpers.texts import random_lines
 
 QUICK = TrainClassesOptions(effort="low", threads=1)
 

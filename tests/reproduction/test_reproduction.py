@@ -29,8 +29,8 @@ from classgram.reproduction.cells import (
 from classgram.reproduction.experiments import EXPERIMENTS
 from classgram.reproduction.plan import SMALL, Plan, TrainingSet, leaving_one_out
 from classgram.reproduction.samples import Facts, Sample, load_prepared
-from tests.clustering.test_exchange import synthetic_text
 from tests.helpers.command import environment, in_process, program
+from tests.helpers.texts import synthetic_text
 
 
 def write_sample(path: Path, lines: int = 400) -> Path:
