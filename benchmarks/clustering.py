@@ -53,7 +53,7 @@ def treebank(settings: Settings, text: Path, out: Path) -> Iterator[Figure]:
     arguments = ("cluster", text, "--classes", "1000", "--threads", "1", "-o", out)
     ours = best(settings.repeat, lambda: classgram(*arguments))
     history = json.loads((out / "history.json").read_text())
-    whole = [sweep for sweep in history["sweeps"] if sweep["kind"] == "whole"]
+    whole = [sweep for sweep in history["sweeps"] if sweep["kind"] == "full"]
     yield Figure(AREA, "Penn Treebank, 1000 classes, text to folder, one thread", ours, "s")
     yield Figure(AREA, "its criterion F", history["F"], "nats", f"{len(history['sweeps'])} sweeps")
     yield Figure(AREA, "its last whole sweep", whole[-1]["seconds"] * 1000, "ms", f"{len(whole)} whole")

@@ -199,4 +199,4 @@ def test_estimator() -> None:
 def test_no_regroup_is_an_option(text: Path, tmp_path: Path) -> None:
     code, out, err = run("cluster", text.name, "--classes", "8", "--no-regroup", "--json", cwd=tmp_path)
     assert code == 0, err
-    assert all(sweep["kind"] != "regrouping" for sweep in json.loads(out)["sweeps"])
+    assert all(sweep["kind"] != "merge and split" for sweep in json.loads(out)["sweeps"])

@@ -10,16 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classgram.clustering._kernels.sparse_cells import SparseCells, add_to_sparse_cell, half_size, sparse_cell
-from classgram.clustering.exchange import Result, exchange
+from classgram.clustering.exchange import exchange
+from classgram.clustering.result import Result
 from classgram.clustering.search.class_table import (
     CELL_BYTES,
-    LARGE_BYTES,
     class_sums,
     dense_cells,
     listed_counts,
     prefers_sparse,
     sparse_cells,
 )
+from classgram.clustering.tuning import TUNING
 from classgram.options import ClusterOptions, RunOptions, SearchOptions
 from tests.helpers.clustering import small_texts, tables_are
 from tests.helpers.texts import counts_of
@@ -106,8 +107,8 @@ def both_forms(
 ) -> tuple[Result, Result]:
     results = []
     for sparse in (False, True):
-        with tables_are(sparse):
-            results.append(exchange(counts_of(lines, options.order), options, search, RunOptions(threads)))
+        counts, run = counts_of(lines, options.order), RunOptions(threads)
+        results.append(exchange(counts, options, search, run, tuning=tables_are(sparse)))
     return results[0], results[1]
 
 
@@ -173,10 +174,10 @@ def test_both_forms_agree_on_a_larger_text(shape: str, criterion: str) -> None:
 
 
 def test_large_or_mostly_empty_tables_are_sparse() -> None:
-    assert prefers_sparse(5_000_000, 350_000, 1000, 1)
-    assert not prefers_sparse(5_000_000, 7002, 1002, 2)
-    assert not prefers_sparse(0, 1000, 1000, 2)
-    rows = LARGE_BYTES // CELL_BYTES // 1000
-    assert not prefers_sparse(rows * 1000, rows, 1000, 1)
-    assert prefers_sparse(rows * 1000, rows, 1000, 2)
-    assert prefers_sparse(rows, rows, 1000, 1)
+    assert prefers_sparse(5_000_000, 350_000, 1000, 1, TUNING)
+    assert not prefers_sparse(5_000_000, 7002, 1002, 2, TUNING)
+    assert not prefers_sparse(0, 1000, 1000, 2, TUNING)
+    rows = TUNING.largest_dense_bytes // CELL_BYTES // 1000
+    assert not prefers_sparse(rows * 1000, rows, 1000, 1, TUNING)
+    assert prefers_sparse(rows * 1000, rows, 1000, 2, TUNING)
+    assert prefers_sparse(rows, rows, 1000, 1, TUNING)

@@ -24,11 +24,12 @@ from classgram.clustering._kernels.proposals import propose_classes
 from classgram.clustering._kernels.side_arrays import Classes, Rule
 from classgram.clustering.criteria import LeavingOneOut, MaximumLikelihood
 from classgram.clustering.exchange import exchange
-from classgram.clustering.problem import class_numbers, make_task, start_state, state_from_maps
+from classgram.clustering.problem import class_numbers, make_problem, state_from_maps
 from classgram.clustering.search.class_table import dense_cells
 from classgram.clustering.search.engine import LocalEngine
 from classgram.clustering.search.merge_split import Proposal, propose, swapped
-from classgram.clustering.search.sweep import default_batch
+from classgram.clustering.start import start_state
+from classgram.clustering.tuning import TUNING
 from classgram.counts.ngram_counts import count_ngrams
 from classgram.errors import InputError
 from classgram.options import ClusterOptions, CountOptions, RunOptions, SearchOptions
@@ -74,12 +75,12 @@ def test_gains_and_choices_equal_the_naive_twin(case: Case) -> None:
 @settings(max_examples=40)
 @given(cases(), st.sampled_from([1, 3, 64]))
 def test_converged_means_no_single_move_is_better(case: Case, batch: int) -> None:
-    task = case.task
-    options = task.options
+    problem = case.problem
+    options = problem.options
     classes = case.state.numberings[-1].candidates
     search = SearchOptions(start="random", seed=3, batch=batch)
-    with tables_are(case.sparse):
-        result = exchange(task.counts, replace(options, classes=classes), search, ONE_THREAD)
+    tuning = tables_are(case.sparse)
+    result = exchange(problem.counts, replace(options, classes=classes), search, ONE_THREAD, tuning=tuning)
     assert result.converged
     values = [sweep.F for sweep in result.sweeps]
     assert all(later >= earlier - 1e-9 * abs(earlier) for earlier, later in pairwise(values))
@@ -127,7 +128,7 @@ def test_auto_finds_the_right_number(classes: int) -> None:
 
 @pytest.mark.parametrize("shape", ["tied", "joint", "predictive"])
 @pytest.mark.parametrize("criterion", ["ml", "loo"])
-def test_regrouping_only_ever_raises_the_criterion(shape: str, criterion: str) -> None:
+def test_merging_and_splitting_only_ever_raises_the_criterion(shape: str, criterion: str) -> None:
     lines, _ = synthetic_text(20, 10, 1500)
     options = ClusterOptions(classes=12, shape=shape, criterion=criterion, move_min_count=80)  # type: ignore[arg-type]
     counts = counts_of(lines)
@@ -148,20 +149,20 @@ def test_annealing_cut_short_is_cooled() -> None:
     one_sweep = exchange(counts, options, SearchOptions(sweeps=1), ONE_THREAD)
     stopped = exchange(counts, options, SearchOptions(effort="high"), RunOptions(threads=1, time_limit=0))
     assert stopped.ended == "time limit"
-    assert stopped.sweeps[-1].kind == "whole"
+    assert stopped.sweeps[-1].kind == "full"
     assert one_sweep.F - 0.01 * abs(one_sweep.F) < stopped.F
 
 
 def test_a_swap_gains_what_was_estimated() -> None:
     lines, _ = synthetic_text(12, 10, 800)
-    task = make_task(counts_of(lines), ClusterOptions(classes=10, shape="joint"))
-    numbers = class_numbers(task, 10)
-    state, _ = start_state(task, MaximumLikelihood(), numbers, SearchOptions(start="random"))
-    # With the contexts' classes held still, the estimate for the words is exact.
-    proposals = (propose(state)[0], Proposal([], np.zeros(0, np.int32)))
+    problem = make_problem(counts_of(lines), ClusterOptions(classes=10, shape="joint"))
+    numbers = class_numbers(problem, 10)
+    state, _ = start_state(problem, MaximumLikelihood(), numbers, SearchOptions(start="random"))
+    # With the contexts' classes fixed, the estimate for the words is exact.
+    proposals = (propose(state)[0], Proposal((), np.zeros(0, np.int32)))
     assert proposals[0].swaps
     for most in (1, 2, 3):
-        after = state_from_maps(task, state.criterion, swapped(state, proposals, most), numbers)
+        after = state_from_maps(problem, state.criterion, swapped(state, proposals, most), numbers)
         gain = sum(swap.gain for swap in proposals[0].swaps[:most])
         assert after.value() - state.value() == pytest.approx(gain)
 
@@ -258,9 +259,9 @@ def test_criteria_as_data() -> None:
     table = np.array([[3, 1], [0, 2]])
     assert MaximumLikelihood().value(table) < 0
     assert LeavingOneOut(0.5).value(table) != LeavingOneOut(0.75).value(table)
-    assert default_batch(10_000) == 416
-    assert default_batch(100_000) == 2048
-    assert default_batch(50) == 2
+    assert TUNING.default_batch(10_000) == 416
+    assert TUNING.default_batch(100_000) == 2048
+    assert TUNING.default_batch(50) == 2
 
 
 def test_engine_refuses_no_threads() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from classgram.clustering._kernels.heuristic import run_heuristic
 from classgram.clustering._kernels.side_arrays import Rule
 from classgram.clustering.exchange import exchange
-from classgram.clustering.heuristic import make_candidates
+from classgram.clustering.heuristic import lists_of_side
 from classgram.options import ClusterOptions, RunOptions, SearchOptions
 from tests.clustering import naive_clustering as naive
 from tests.helpers.clustering import make_case, small_texts
@@ -21,7 +21,7 @@ def test_heuristic_equals_its_naive_twin(lines: list[str], classes: int, t: int,
     case = make_case(lines, ClusterOptions(classes=classes), seed=4)
     side = case.state.sides[0]
     options = SearchOptions(heuristic=True, targets=t, neighbours=h, renew=u)
-    candidates = make_candidates(case.state, 0, options)
+    candidates = lists_of_side(case.state, 0, options)
     twin = naive.NaiveHeuristic(case.pairs, case.state.maps[0].tolist(), side.problem.candidates, (t, h, u))
     scratch = side.scratch()._replace(rows=np.zeros((1, 2 * max(t + 2, h) + 8), np.int64))
     rule = Rule(1e-6, 2.0, 0.0, 0.0, 0, np.zeros(1, np.float32))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 SCRIPT = """
 import json, warnings
-from unittest.mock import patch
 warnings.simplefilter("ignore")
 from classgram.clustering.exchange import exchange
+from classgram.clustering.tuning import SearchTuning
 from classgram.counts.ngram_counts import count_ngrams
 from classgram.options import ClusterOptions, RunOptions, SearchOptions
 from classgram.text.reading import text_from_strings
@@ -24,8 +24,8 @@ for options, sparse in (
     (ClusterOptions(classes=2, shape="predictive"), True),
 ):
     for search in (SearchOptions(), SearchOptions(effort="normal"), SearchOptions(heuristic=True, targets=1)):
-        with patch("classgram.clustering.problem.prefers_sparse", return_value=sparse):
-            result = exchange(counts, options, search, RunOptions(threads=1))
+        tuning = SearchTuning(largest_dense_bytes=-1) if sparse else SearchTuning()
+        result = exchange(counts, options, search, RunOptions(threads=1), tuning=tuning)
         found.append([result.F, [classes.tolist() for classes in result.partition.maps]])
 print(json.dumps(found))
 """

@@ -1,12 +1,11 @@
 """The sweeps between whole ones: rivals, unsure elements, and what they leave behind when stopped."""
 
+import json
 import time
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -24,10 +23,13 @@ from classgram.clustering._kernels.proposals import propose_classes
 from classgram.clustering._kernels.runners_up import AT_ONCE, REACH, mark_hopeful, propose_rivals
 from classgram.clustering._kernels.side_arrays import Problem, Rule
 from classgram.clustering.criteria import LeavingOneOut, MaximumLikelihood, differences, kernel_terms
-from classgram.clustering.exchange import Result, exchange
+from classgram.clustering.exchange import exchange
+from classgram.clustering.result import Result
 from classgram.clustering.search.class_table import dense_table
-from classgram.clustering.search.engine import LocalEngine, Rounds
-from classgram.clustering.search.sweep import Search
+from classgram.clustering.search.engine import LocalEngine
+from classgram.clustering.search.sweep import Cursor
+from classgram.clustering.tuning import SearchTuning
+from classgram.clustering.watch import Watch
 from classgram.errors import InputError
 from classgram.options import ClusterOptions, RunOptions, SearchOptions
 from tests.helpers.clustering import Case, cases, check_optimum, tables_are
@@ -37,14 +39,8 @@ NOISE = np.zeros(1, np.float32)
 RULE = Rule(0.0, 2.0, 0.0, 0.0, 0, NOISE)
 
 
-@contextmanager
-def fast(**constants: float) -> Iterator[None]:
-    """Small tasks are searched as large ones are."""
-    with ExitStack() as stack:
-        for name, value in {"FEW_PLACES": 0, "FIRST_WHOLE": 1, "FEW_TOUCHED": 1.0, **constants}.items():
-            home = "schedule" if name in ("FIRST_WHOLE", "FIRST_CLOSE", "FEW_CLOSE", "SETTLED") else "sweep"
-            stack.enter_context(patch(f"classgram.clustering.search.{home}.{name}", value))
-        yield
+FAST = SearchTuning(small_search=0, full_before_uncertain=1, touched_share=1.0)
+"""Small problems are searched as large ones are."""
 
 
 def best_gain(case: Case, side: int, element: int, allowed: set[int]) -> float:
@@ -171,9 +167,9 @@ def test_a_move_is_noted_with_all_that_it_concerns(case: Case, data: st.DataObje
     # With tied classes an element is context and word; else contexts stir words, and words contexts.
     stirred: dict[int, int] = {}
     for (context, word), amount in case.pairs.items():
-        if word == element and (case.task.tied or number == 0):
+        if word == element and (case.problem.tied or number == 0):
             stirred[context] = stirred.get(context, 0) + amount
-        if context == element and (case.task.tied or number == 1):
+        if context == element and (case.problem.tied or number == 1):
             stirred[word] = stirred.get(word, 0) + amount
     found = problem.stirred
     if found.size > 0:
@@ -219,8 +215,11 @@ def test_what_is_kept_ready_follows_the_moves(case: Case) -> None:
     with LocalEngine(1) as engine:
         for number, side in enumerate(state.sides):
             table = side.problem.table
-            engine.sweep(state, number, side.movable, Rounds(3, RULE, False))
-            engine.renew(table, criterion, 1)
+            rounds = engine.rounds(state, number, RULE, False)
+            for first in range(0, side.movable.size, 3):
+                elements = side.movable[first : first + 3]
+                rounds.apply(elements, rounds.propose(elements))
+            engine.rounds(state, number, RULE, False).renew()
             assert not table.stale.any()
             fresh = dense_table(table.cells, table.totals, *criterion)
             for name in ("short", "differences", "codes", "single_totals"):
@@ -258,10 +257,11 @@ def test_combined_differences_err_no_more_than_they_say(
 @settings(max_examples=60)
 @given(cases(), st.sampled_from([2, 64]), st.sampled_from([0.0, 8.0]))
 def test_a_fast_search_ends_in_an_optimum(case: Case, batch: int, slack: float) -> None:
-    options = replace(case.task.options, classes=case.state.numberings[-1].candidates)
+    options = replace(case.problem.options, classes=case.state.numberings[-1].candidates)
     search = SearchOptions(start="random", seed=7, batch=batch)
-    with tables_are(case.sparse), fast(LITTLE_SLACK=slack):
-        result = exchange(case.task.counts, options, search, RunOptions(threads=1))
+    bytes_of_tables = tables_are(case.sparse).largest_dense_bytes
+    tuning = replace(FAST, uncertain_margin=slack, largest_dense_bytes=bytes_of_tables)
+    result = exchange(case.problem.counts, options, search, RunOptions(threads=1), tuning=tuning)
     assert result.converged
     check_optimum(case, result)
 
@@ -271,14 +271,26 @@ def lines() -> list[str]:
     return synthetic_text(8, 12, 250)[0]
 
 
+EVERY_KIND = replace(
+    FAST,
+    uncertain_margin=0.5,
+    full_before_near=1,
+    near_share=0.0,
+    settled_share=0.1,
+    chunk_seconds=1e-9,
+    elements_per_thread=1,
+    moves_per_thread=1,
+)
+"""A small search has sweeps of every kind, which threads share, and is stopped after every round."""
+
+
 def clustered(
     lines: list[str], shape: str, checkpoint: Path | None = None, resume: bool = False, threads: int = 1
 ) -> Result:
     options = ClusterOptions(classes=9, shape=shape)  # type: ignore[arg-type]
     run = RunOptions(threads=threads, resume=resume)
     search = SearchOptions(start="random", seed=5, batch=8, no_regroup=True)
-    with fast(LITTLE_SLACK=0.5, FIRST_CLOSE=1, FEW_CLOSE=0.0, CHUNK_SECONDS=1e-9, SETTLED=0.1):
-        return exchange(counts_of(lines), options, search, run, checkpoint)
+    return exchange(counts_of(lines), options, search, run, checkpoint, tuning=EVERY_KIND)
 
 
 def record(result: Result) -> list[object]:
@@ -290,54 +302,56 @@ class Killed(Exception):  # noqa: N818 - it stands for a signal
     """The process is gone."""
 
 
-class dying_after:  # noqa: N801 - used like a function
-    """A step of a search that leaves a checkpoint and ends the process after so many of them."""
+class DyingWatch(Watch):
+    """Leaves a checkpoint and ends the process after so many rounds; counts them."""
 
-    def __init__(self, last: int) -> None:
-        self.last, self.taken, self.step = last, 0, Search._step
+    last = 10**9
+    taken = 0
 
-    def __get__(self, search: Search, kind: type) -> Callable[..., None]:
-        return lambda *arguments: self.take(search, *arguments)
-
-    def take(self, search: Search, *arguments: Any) -> None:
-        self.step(search, *arguments)
-        self.taken += 1
-        if self.taken == self.last:
-            search._save_checkpoint()
+    def visited(self, cursor: Cursor, elements: int, seconds: float) -> None:
+        super().visited(cursor, elements, seconds)
+        DyingWatch.taken += 1
+        if DyingWatch.taken == DyingWatch.last:
+            self.save()
             raise Killed
+
+
+def dying_after(rounds: int) -> AbstractContextManager[object]:
+    """A search that is killed after so many rounds."""
+    DyingWatch.last, DyingWatch.taken = rounds, 0
+    return patch("classgram.clustering.exchange.Watch", DyingWatch)
 
 
 @pytest.mark.parametrize("shape", ["tied", "joint"])
 def test_a_search_goes_on_from_any_round_of_any_sweep(lines: list[str], shape: str, tmp_path: Path) -> None:
     whole = clustered(lines, shape)
-    assert {sweep.kind for sweep in whole.sweeps} == {"whole", "restless", "rivals", "close", "unsure"}
-    # Far more steps than there are: this run ends by itself, and only counts.
-    steps = dying_after(10**9)
-    with patch.object(Search, "_step", steps):
+    assert {sweep.kind for sweep in whole.sweeps} == {
+        *("full", "contested", "runners-up", "near runners-up", "uncertain")
+    }
+    # Far more rounds than there are: this run ends by itself, and only counts.
+    with dying_after(10**9):
         clustered(lines, shape)
-    for last in range(1, steps.taken, 7):
+    for last in range(1, DyingWatch.taken, 7):
         path = tmp_path / f"checkpoint-{last}"
-        with patch.object(Search, "_step", dying_after(last)), pytest.raises(Killed):
+        with dying_after(last), pytest.raises(Killed):
             clustered(lines, shape, path)
         assert record(clustered(lines, shape, path, resume=True)) == record(whole)
 
 
 @pytest.mark.parametrize("shape", ["tied", "joint"])
 def test_threads_share_every_kind_of_sweep(lines: list[str], shape: str) -> None:
-    few = [patch(f"classgram.clustering.search.engine.{name}", 1) for name in ("LEAST_SHARE", "LEAST_MOVED")]
-    with few[0], few[1]:
-        assert record(clustered(lines, shape, threads=3)) == record(clustered(lines, shape))
+    assert record(clustered(lines, shape, threads=3)) == record(clustered(lines, shape))
 
 
-def test_a_checkpoint_of_another_version_is_refused(lines: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["search", "map-0", "rivals-0", "elements-0"])
+def test_a_checkpoint_of_another_version_is_refused(lines: list[str], name: str, tmp_path: Path) -> None:
     path = tmp_path / "checkpoint"
-    arrays_of = "classgram.clustering.search.sweep.state_arrays"
-    with (
-        patch(arrays_of, lambda state: {"map-0": state.maps[0]}),
-        patch.object(Search, "_look_up", Search._save_checkpoint),
-    ):
+    with dying_after(30), pytest.raises(Killed):
         clustered(lines, "tied", path)
-    with pytest.raises(InputError, match="another version; start anew without --resume"):
+    config = json.loads((path / "config.json").read_text())
+    del (config if name in config else config["arrays"])[name]
+    (path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(InputError, match="start anew without --resume"):
         clustered(lines, "tied", path, resume=True)
 
 
@@ -361,8 +375,10 @@ def test_threads_that_start_together_wait_for_one_compilation() -> None:
 
 
 def test_any_seed_will_do(lines: list[str]) -> None:
-    result = exchange(counts_of(lines), ClusterOptions(classes=9), SearchOptions(seed=10**30, annealing=1))
-    assert result.F < 0
+    search = SearchOptions(seed=10**30, annealing=1)
+    results = [exchange(counts_of(lines), ClusterOptions(classes=9), search) for _ in range(2)]
+    assert results[0].sweeps[0].kind == "annealing"
+    assert record(results[0]) == record(results[1])
 
 
 def test_annealing_that_ends_in_an_optimum_has_converged(lines: list[str]) -> None:

@@ -57,7 +57,7 @@ def test_no_thread_works_on_when_one_is_stopped(error: type[BaseException]) -> N
 
     with LocalEngine(3) as engine:
         with pytest.raises(error):
-            engine._run([stop, work, work])
+            engine.run([stop, work, work])
         assert done == [1, 1]
 
 

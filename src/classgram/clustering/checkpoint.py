@@ -52,7 +52,7 @@ class Checkpoints:
         self._check_identity(folder)
         try:
             _restore(progress, folder)
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        except (InputError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise InputError(
                 f"{self.path}: damaged, or of another version; start anew without --resume"
             ) from error

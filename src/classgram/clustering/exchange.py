@@ -32,9 +32,9 @@ from classgram.clustering.search.sweep import (
     open_sweep,
     value_after,
 )
-from classgram.clustering.search.tuning import TUNING, SearchTuning
-from classgram.clustering.search.watch import Watch
 from classgram.clustering.start import begin_search, begin_with, check_search
+from classgram.clustering.tuning import TUNING, SearchTuning
+from classgram.clustering.watch import Watch
 from classgram.counts.ngram_counts import NgramCounts
 from classgram.options import ClusterOptions, RunOptions, SearchOptions
 from classgram.runtime.compiled.arrays import Int32Array

@@ -8,7 +8,7 @@ import numpy as np
 
 from classgram.clustering._kernels.side_arrays import NOISE_VALUES, Rule
 from classgram.clustering.search.sweep import Best, Cursor, SearchProgress, SweepKind, retry_slack
-from classgram.clustering.search.tuning import SearchTuning
+from classgram.clustering.tuning import SearchTuning
 from classgram.options import SearchOptions
 from classgram.runtime.compiled.arrays import Float32Array
 

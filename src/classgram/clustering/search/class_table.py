@@ -14,7 +14,7 @@ from classgram.clustering._kernels.criterion import LEVELS, Ready, Terms
 from classgram.clustering._kernels.ranking import BLOCK
 from classgram.clustering._kernels.side_arrays import Cells, IntArray
 from classgram.clustering._kernels.sparse_cells import SparseCells, half_size
-from classgram.clustering.search.tuning import SearchTuning
+from classgram.clustering.tuning import SearchTuning
 from classgram.counts.events import Events
 from classgram.runtime.compiled import packed
 

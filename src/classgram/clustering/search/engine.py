@@ -15,7 +15,7 @@ from classgram.clustering._kernels.proposals import propose_classes
 from classgram.clustering._kernels.runners_up import propose_rivals
 from classgram.clustering._kernels.side_arrays import Rule, Scratch
 from classgram.clustering.search.state import State
-from classgram.clustering.search.tuning import TUNING, SearchTuning
+from classgram.clustering.tuning import TUNING, SearchTuning
 from classgram.errors import InputError
 from classgram.runtime.compiled import packed
 from classgram.runtime.compiled.arrays import Int32Array, Int64Array

@@ -18,7 +18,7 @@ from classgram.clustering.search.annealing import keep_best
 from classgram.clustering.search.class_table import dense_cells
 from classgram.clustering.search.state import Side, State
 from classgram.clustering.search.sweep import SearchProgress, Sweep, SweepKind, touched_classes
-from classgram.clustering.search.tuning import TUNING, SearchTuning
+from classgram.clustering.tuning import TUNING, SearchTuning
 from classgram.runtime.compiled.arrays import (
     AnyArray,
     BoolArray,
