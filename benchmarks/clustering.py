@@ -12,7 +12,8 @@ import numpy as np
 from benchmarks.measure import Figure, Settings, best, classgram, command, novels, peak_memory
 from classgram.clustering._kernels.dense_scores import sum_eight_rows
 from classgram.clustering.exchange import Result, exchange
-from classgram.counts.ngram_counts import NgramCounts, count_ngrams
+from classgram.counts.counting import count_ngrams
+from classgram.counts.ngram_counts import NgramCounts
 from classgram.options import ClusterOptions, CountOptions, RunOptions, SearchOptions, VocabularyOptions
 from classgram.runtime.compiled import lean_kernel
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from classgram.class_files.reading import read_start
 from classgram.classes.partition import Partition
 from classgram.clustering.exchange import Result, exchange
-from classgram.counts.ngram_counts import count_ngrams
+from classgram.counts.counting import count_ngrams
 from classgram.errors import InputError
 from classgram.options import (
     ClusterOptions,

@@ -32,7 +32,8 @@ from classgram.clustering.search.engine import LocalEngine
 from classgram.clustering.search.merge_split import Proposal, propose, swapped
 from classgram.clustering.search.state import State
 from classgram.clustering.search.sweep import default_batch
-from classgram.counts.ngram_counts import NgramCounts, count_ngrams
+from classgram.counts.counting import count_ngrams
+from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
 from classgram.options import ClusterOptions, CountOptions, RunOptions, SearchOptions
 from classgram.text.reading import text_from_strings

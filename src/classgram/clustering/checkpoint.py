@@ -13,7 +13,8 @@ from classgram.classes.partition import options_record
 from classgram.clustering.problem import Task
 from classgram.clustering.search.state import Numbering, State
 from classgram.errors import InputError
-from classgram.files.folders import check_range, read_folder, write_folder
+from classgram.files.atomic import write_folder
+from classgram.files.folders import check_range, read_folder
 from classgram.options import SearchOptions
 
 Arrays = dict[str, npt.NDArray[Any]]

@@ -26,7 +26,8 @@ from classgram.clustering.start import (
     merge_single_counts,
     simple_start,
 )
-from classgram.counts.events import Contexts, Events, joint_events, word_events
+from classgram.counts.contexts import Contexts
+from classgram.counts.events import Events, joint_events, word_events
 from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
 from classgram.files.folders import fingerprint
