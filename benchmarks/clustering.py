@@ -13,7 +13,8 @@ from benchmarks.measure import Figure, Settings, best, classgram, command, novel
 from classgram.clustering._kernels.dense_scores import sum_eight_rows
 from classgram.clustering.exchange import exchange
 from classgram.clustering.result import Result
-from classgram.counts.ngram_counts import NgramCounts, count_ngrams
+from classgram.counts.counting import count_ngrams
+from classgram.counts.ngram_counts import NgramCounts
 from classgram.options import ClusterOptions, CountOptions, RunOptions, SearchOptions, VocabularyOptions
 from classgram.runtime.compiled import lean_kernel
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from classgram.clustering.result import Result as Result
     from classgram.clustering.tree import Tree as Tree
     from classgram.clustering.tree import build_tree as build_tree
+    from classgram.counts.counting import count_ngrams as count_ngrams
     from classgram.counts.ngram_counts import NgramCounts as NgramCounts
-    from classgram.counts.ngram_counts import count_ngrams as count_ngrams
     from classgram.estimator import WordClasses as WordClasses
     from classgram.export.backoff_export import export_backoff as export_backoff
     from classgram.export.decoders import PyctcdecodeModel as PyctcdecodeModel
@@ -84,7 +84,7 @@ _HOMES = {
     "SearchOptions": "options",
     "RunOptions": "options",
     "NgramCounts": "counts.ngram_counts",
-    "count_ngrams": "counts.ngram_counts",
+    "count_ngrams": "counts.counting",
     "CountOptions": "options",
     "ReadOptions": "options",
     "TextOptions": "options",

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from classgram.classes.partition import Partition
-from classgram.counts.ngram_counts import NgramCounts, count_sentences, read_sentences
+from classgram.counts.counting import count_sentences, read_sentences
+from classgram.counts.ngram_counts import NgramCounts
 from classgram.evaluation.perplexity import evaluate
 from classgram.models.language_model import LanguageModel
 from classgram.models.mixtures.recipe import Training, train_mixture

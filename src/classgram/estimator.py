@@ -10,7 +10,7 @@ from classgram.class_files.reading import read_start
 from classgram.classes.partition import Partition
 from classgram.clustering.exchange import exchange
 from classgram.clustering.result import Result
-from classgram.counts.ngram_counts import count_ngrams
+from classgram.counts.counting import count_ngrams
 from classgram.errors import InputError
 from classgram.options import (
     ClusterOptions,

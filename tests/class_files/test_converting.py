@@ -12,7 +12,7 @@ from classgram.class_files.reading import read_classes
 from classgram.classes.partition import Partition
 from classgram.clustering.exchange import exchange
 from classgram.clustering.start import given_start
-from classgram.counts.ngram_counts import count_ngrams
+from classgram.counts.counting import count_ngrams
 from classgram.errors import InputError
 from classgram.models.class_based.class_ngrams import train_class_ngrams
 from classgram.options import ClusterOptions, CountOptions, RunOptions

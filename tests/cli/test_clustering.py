@@ -14,7 +14,7 @@ import pytest
 from classgram.classes.partition import Partition
 from classgram.errors import InputError
 from classgram.estimator import WordClasses
-from classgram.files.folders import lock
+from classgram.files.atomic import lock
 from tests.helpers.texts import synthetic_text
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2] / "src")}

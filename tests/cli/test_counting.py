@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from classgram.counts.ngram_counts import NgramCounts
-from classgram.files.folders import lock
+from classgram.files.atomic import lock
 from tests.helpers.command import Command, environment, in_process, in_shell, program
 
 TEXT = "the cat saw the dog .\na dog saw the cat .\n"
@@ -258,8 +258,12 @@ def test_no_space_left_keeps_the_earlier_result(here: Path) -> None:
         pytest.skip("a small disk cannot be mounted here")
     assert out.splitlines() == ["code 2", "c", ' "tokens": 14,', "code 2", "c"]
     first, second = err.splitlines()
-    assert first.endswith("disk/c: cannot be written: No space left on device; free some room and run again")
-    assert second.endswith("disk: cannot be written: No space left on device; free some room and run again")
+    assert first.endswith(
+        "disk/c: cannot be written: No space left on device; free some disk space and run again"
+    )
+    assert second.endswith(
+        "disk: cannot be written: No space left on device; free some disk space and run again"
+    )
     assert not Path("c").exists()
 
 

@@ -19,7 +19,7 @@ from classgram.cli.dropins.options import (
     parse_clustercat,
     parse_mkcls,
 )
-from classgram.counts.ngram_counts import count_ngrams
+from classgram.counts.counting import count_ngrams
 from classgram.errors import InputError
 from tests.helpers.command import environment
 from tests.helpers.texts import synthetic_text

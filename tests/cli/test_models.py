@@ -170,7 +170,7 @@ def test_what_the_user_can_mend_is_one_line(
 
 def test_class_models_make_or_use_their_classes(command: Run, texts: Path, tmp_path: Path) -> None:
     from classgram.clustering.exchange import exchange
-    from classgram.counts.ngram_counts import count_ngrams
+    from classgram.counts.counting import count_ngrams
     from classgram.options import ClusterOptions
 
     train, test = texts / "train.txt", texts / "test.txt"

@@ -30,7 +30,7 @@ from classgram.clustering.search.engine import LocalEngine
 from classgram.clustering.search.merge_split import Proposal, propose, swapped
 from classgram.clustering.start import start_state
 from classgram.clustering.tuning import TUNING
-from classgram.counts.ngram_counts import count_ngrams
+from classgram.counts.counting import count_ngrams
 from classgram.errors import InputError
 from classgram.options import ClusterOptions, CountOptions, RunOptions, SearchOptions
 from tests.clustering import naive_clustering as naive

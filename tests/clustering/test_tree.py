@@ -15,7 +15,8 @@ from classgram.clustering.class_pairs import count_pairs, pair_value
 from classgram.clustering.criteria import MaximumLikelihood
 from classgram.clustering.exchange import exchange
 from classgram.clustering.tree import build_tree
-from classgram.counts.ngram_counts import NgramCounts, count_ngrams
+from classgram.counts.counting import count_ngrams
+from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
 from classgram.options import ClusterOptions, CountOptions, RunOptions
 from classgram.text.reading import text_from_strings

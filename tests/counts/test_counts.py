@@ -10,14 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classgram.clustering.search.state import stack
-from classgram.counts import ngram_counts as ngrams
-from classgram.counts.events import SparseRows, element_sizes, joint_events, word_events
-from classgram.counts.ngram_counts import Level, NgramCounts, count_ngrams
+from classgram.counts import block_counting, counting
+from classgram.counts._kernels.counting import Level
+from classgram.counts._kernels.sparse_rows import SparseRows
+from classgram.counts.counting import count_ngrams
+from classgram.counts.events import element_sizes, joint_events, word_events
+from classgram.counts.merging import merge_levels
+from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
 from classgram.options import CountOptions, ReadOptions, TextOptions, VocabularyOptions
 from classgram.runtime import threads
 from classgram.text.reading import Chunk, text_from_strings
-from classgram.text.scanner import MANY_TYPES, SYMBOLS, WordScanner
+from classgram.text.scanner import FIRST_TYPES, SYMBOLS, WordScanner
 from classgram.text.vocabulary import EOS, Vocabulary
 from tests.helpers import naive_counts as reference
 from tests.helpers.strategies import texts
@@ -59,7 +63,7 @@ def test_blocks_of_any_size_give_the_same_levels(text: str, order: int, block: i
     ids = whole.vocabulary.encode(text_from_strings([text])).ids
     size = len(whole.vocabulary)
     parts = [
-        ngrams.count_block(
+        block_counting.count_block(
             np.append(ids[max(0, start - order + 1) : start + block], ids[:1]),
             min(start, order - 1),
             order,
@@ -69,7 +73,7 @@ def test_blocks_of_any_size_give_the_same_levels(text: str, order: int, block: i
     ]
     merged = parts[0]
     for part in parts[1:]:
-        merged = ngrams.merge_levels(merged, part, 1 << 30)
+        merged = merge_levels(merged, part, 1 << 30)
     assert_same_levels(merged, whole.levels)
 
 
@@ -77,8 +81,8 @@ def test_blocks_of_any_size_give_the_same_levels(text: str, order: int, block: i
 def test_threads_give_the_same_levels_as_a_counter(text: str, order: int, number: int) -> None:
     whole = count_ngrams(text_from_strings([text]), CountOptions(order))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(threads, "LEAST_SHARE", 1)
-        patch.setattr(ngrams, "ROOM_SHARE", 0)
+        patch.setattr(threads, "LEAST_TOKENS", 1)
+        patch.setattr(block_counting, "_TOKENS_PER_TABLE_ENTRY", 0)
         shared = count_ngrams(text_from_strings([text]), CountOptions(order), threads=number)
     assert shared.vocabulary == whole.vocabulary
     assert_same_levels(shared.levels, whole.levels)
@@ -160,7 +164,9 @@ def test_contexts_are_found_in_text(text: str, order: int, wanted: int, other: s
         for number in sentences[sentence]:
             context = before[-(order - 1) :]
             assert names[found[position]] == reference.element(context, set(longer))
-            assert contexts.element([ids[word] for word in context]) == found[position]
+            known = np.array([[ids[word] for word in context]], np.int32)
+            assert contexts.elements_of(known)[0] == found[position]
+            assert contexts.element_of(known[0].tolist()) == found[position]
             before = (*before, words[number])
             position += 1
 
@@ -203,14 +209,14 @@ def test_spilled_to_disk_is_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     rng = np.random.default_rng(1)
     path.write_text("\n".join(" ".join(f"w{n}" for n in rng.integers(0, 900, 20)) for _ in range(9000)))
     whole = count_ngrams(path, CountOptions(3))
-    monkeypatch.setattr(ngrams, "BYTES_PER_TOKEN", 80)
+    monkeypatch.setattr(counting, "_BYTES_PER_TOKEN", 80)
     small = count_ngrams(path, CountOptions(3, memory="1M"))
     assert_same_levels(small.levels, whole.levels)
 
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_table_of_words_grows_with_the_text(number: int) -> None:
-    words = [f"{n:x}" if n % 3 else f"a-longer-word-{n}" for n in range(3 * MANY_TYPES)]
+    words = [f"{n:x}" if n % 3 else f"a-longer-word-{n}" for n in range(3 * FIRST_TYPES)]
     strings = [" ".join(words[n : n + 50]) for n in range(0, len(words), 25)]
     counts = count_ngrams(text_from_strings(strings), CountOptions(1), threads=number)
     expected, known = naive("\n".join(strings), 1)[1][1], reference.vocabulary([s.split() for s in strings])
@@ -230,7 +236,7 @@ def test_a_given_vocabulary_is_kept() -> None:
 def test_blank_lines_are_sentences_only_where_each_line_must_count() -> None:
     vocabulary = Vocabulary.from_words(["a"])
     assert vocabulary.encode_lines(["", "a", " "]).ids.tolist() == [EOS, 3, EOS, EOS]
-    assert vocabulary.encode_strings(["\n a\n\n"]).ids.tolist() == [3, EOS]
+    assert vocabulary.encode(text_from_strings(["\n a\n\n"])).ids.tolist() == [3, EOS]
 
 
 @pytest.mark.parametrize(

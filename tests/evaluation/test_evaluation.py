@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from classgram.counts.ngram_counts import count_ngrams
+from classgram.counts.counting import count_ngrams
 from classgram.errors import InputError
 from classgram.evaluation.filtering import score_units
 from classgram.evaluation.generation import generate
@@ -49,7 +49,7 @@ def test_long_texts_are_scored_in_parts(
 ) -> None:
     (tmp_path / "text").write_text("\n".join(HELD_OUT))
     whole = evaluate(model, read_text(tmp_path / "text"))
-    monkeypatch.setattr("classgram.text.reading.CHUNK", 50)
+    monkeypatch.setattr("classgram.text.reading.CHUNK_BYTES", 50)
     parts = evaluate(model, read_text(tmp_path / "text"))
     assert parts.log_probability == pytest.approx(whole.log_probability)
     assert (parts.sentences, parts.words, parts.hits) == (whole.sentences, whole.words, whole.hits)

@@ -18,19 +18,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classgram.counts.ngram_counts import NgramCounts, count_ngrams
+from classgram.counts.counting import count_ngrams
+from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
-from classgram.files import folders
-from classgram.files.folders import (
-    atomic_file,
-    check_range,
-    check_starts,
-    check_writable,
-    folder_kind,
-    lock,
-    read_folder,
-    write_folder,
-)
+from classgram.files import atomic
+from classgram.files.atomic import atomic_file, check_writable, lock, write_folder
+from classgram.files.folders import check_range, check_starts, folder_kind, read_folder
 from classgram.options import CountOptions
 from classgram.text.reading import text_from_strings
 
@@ -61,7 +54,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert not folder.array("a", np.int64).flags.writeable
     assert folder_kind(tmp_path / "r") == "test"
     mode = stat.S_IMODE((tmp_path / "r").stat().st_mode)
-    assert mode == 0o777 & ~folders.current_umask()
+    assert mode == 0o777 & ~atomic._current_umask()
 
 
 def test_writing_replaces_an_earlier_result_or_an_empty_folder(tmp_path: Path) -> None:
@@ -76,19 +69,19 @@ def test_writing_replaces_an_earlier_result_or_an_empty_folder(tmp_path: Path) -
     assert names_in(tmp_path) == ["link", "r"]
 
 
-def test_writing_without_an_atomic_exchange(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(folders, "exchange", lambda *_: False)
+def test_writing_without_an_atomic_swap(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(atomic, "_swap_names", lambda *_: False)
     for number in (1, 2):
         write(tmp_path / "r", number)
         assert value(tmp_path / "r") == number
     assert names_in(tmp_path) == ["r"]
 
 
-@pytest.mark.parametrize("failing", ["write_array", "write_bytes", "put_in_place"])
+@pytest.mark.parametrize("failing", ["_write_array", "_write_bytes", "_put_in_place"])
 @pytest.mark.parametrize(
     ("error", "raised", "message"),
     [
-        (OSError(errno.ENOSPC, "No space"), InputError, "No space; free some room"),
+        (OSError(errno.ENOSPC, "No space"), InputError, "No space; free some disk space"),
         (OSError("odd"), InputError, "cannot be written: odd"),
         (KeyboardInterrupt(), KeyboardInterrupt, None),
     ],
@@ -102,14 +95,14 @@ def test_a_failure_in_the_middle_leaves_the_earlier_result(
     message: str | None,
 ) -> None:
     write(tmp_path / "r", 1)
-    original: Callable[..., Any] = getattr(folders, failing)
+    original: Callable[..., Any] = getattr(atomic, failing)
 
     def fail(*given: Any) -> Any:
-        if failing != "write_array" or given[1] == "sub/b":
+        if failing != "_write_array" or given[1] == "sub/b":
             raise error
         return original(*given)
 
-    monkeypatch.setattr(folders, failing, fail)
+    monkeypatch.setattr(atomic, failing, fail)
     for name in ("r", "new"):
         with pytest.raises(raised, match=message):
             write(tmp_path / name, 2)
@@ -175,7 +168,7 @@ DAMAGES: list[tuple[Callable[[Path], object], str]] = [
     (lambda r: edit_config(r, texts={"../x": {"bytes": 1, "checksum": ""}}), r"names a file outside"),
     (lambda r: edit_config(r, texts={"/etc/passwd": {"bytes": 1, "checksum": ""}}), r"names a file outside"),
     (lambda r: edit_config(r, format="classgram-model"), r"r: holds model, not counts"),
-    (lambda r: edit_config(r, order="x"), r"config.json: 'order' is no number"),
+    (lambda r: edit_config(r, order="x"), r"config.json: 'order' is not a whole number"),
     (lambda r: edit_config(r, order=4), r"config.json: lists no array 'starts-4'"),
     (lambda r: edit_config(r, text={"colour": 1}), r"config.json: unknown text options"),
     (lambda r: edit_config(r, text={"punctuation": "loud"}), r"config.json: unknown text options"),

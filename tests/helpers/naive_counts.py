@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from classgram.options import TextOptions
-from classgram.text.reading import MARKS
+from classgram.text.punctuation import PUNCTUATION
 
 Gram = tuple[str, ...]
 
@@ -18,7 +18,7 @@ def cleaned(text: str, options: TextOptions) -> str:
         text = text.lower()
     if options.punctuation == "keep":
         return text
-    spoken = {mark.text: f" {mark.text}{mark.name} " for mark in MARKS}
+    spoken = {mark.text: f" {mark.text}{mark.name} " for mark in PUNCTUATION}
     if options.punctuation == "strip":
         spoken = dict.fromkeys(spoken, " ")
     return re.sub(f"[^{SEPARATORS}]+", lambda word: split_marks(word.group(), spoken), text)
@@ -26,7 +26,7 @@ def cleaned(text: str, options: TextOptions) -> str:
 
 def split_marks(word: str, spoken: dict[str, str]) -> str:
     """A word cut at dashes and ellipses, and its pieces rid of the marks at their edges."""
-    inside = sorted((mark.text for mark in MARKS if mark.inside), key=lambda text: -len(text))
+    inside = sorted((mark.text for mark in PUNCTUATION if mark.inside), key=lambda text: -len(text))
     pieces = re.split("(" + "|".join(map(re.escape, inside)) + ")", word)
     out = []
     for piece in pieces:

@@ -4,7 +4,8 @@ import random
 
 import numpy as np
 
-from classgram.counts.ngram_counts import NgramCounts, count_ngrams
+from classgram.counts.counting import count_ngrams
+from classgram.counts.ngram_counts import NgramCounts
 from classgram.options import CountOptions
 from classgram.text.reading import text_from_strings
 from classgram.text.vocabulary import Vocabulary

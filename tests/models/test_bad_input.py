@@ -8,7 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from classgram.counts.ngram_counts import Level, NgramCounts, apply_cutoffs, count_ngrams
+from classgram.counts._kernels.counting import Level
+from classgram.counts.counting import count_ngrams
+from classgram.counts.merging import apply_cutoffs
+from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
 from classgram.evaluation.perplexity import evaluate
 from classgram.loading import load

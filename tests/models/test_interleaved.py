@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from classgram.counts.ngram_counts import count_ngrams
+from classgram.counts.counting import count_ngrams
 from classgram.loading import load
 from classgram.models.class_based.interleaved import interleave, train_interleaved
 from classgram.options import CountOptions

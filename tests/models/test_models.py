@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classgram.counts.ngram_counts import NgramCounts, count_ngrams
+from classgram.counts.counting import count_ngrams
+from classgram.counts.ngram_counts import NgramCounts
 from classgram.loading import load
 from classgram.models.class_based.class_model import ClassMaps, adopt_unseen, estimate_class_model
 from classgram.models.class_based.class_ngrams import train_class_ngrams

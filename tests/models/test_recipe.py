@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from classgram.counts.ngram_counts import count_sentences, read_sentences
+from classgram.counts.counting import count_sentences, read_sentences
 from classgram.errors import InputError
 from classgram.evaluation.filtering import score_units
 from classgram.evaluation.surprisal import surprisals

@@ -12,7 +12,7 @@ import pytest
 
 from classgram.__main__ import load_commands
 from classgram.cli.app import run
-from classgram.counts.ngram_counts import count_sentences
+from classgram.counts.counting import count_sentences
 from classgram.evaluation.perplexity import evaluate_sentences
 from classgram.models.training import train_model
 from classgram.options import CountOptions, ModelOptions, SearchOptions

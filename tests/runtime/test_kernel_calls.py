@@ -18,8 +18,9 @@ import numpy as np
 import pytest
 from llvmlite import binding
 
-from classgram.runtime.compiled import Kernel, frozen, lean_kernel, packed
+from classgram.runtime.compiled import frozen, lean_kernel, packed
 from classgram.runtime.compiled.arguments import unpacked
+from classgram.runtime.compiled.calling import Kernel
 from classgram.runtime.compiled.machine_code import KernelError, MachineCode, linked, with_result
 from classgram.runtime.compiled.storing import Store, decoded, encoded, folders
 from tests.helpers.command import environment, in_shell
@@ -177,10 +178,11 @@ def test_without_a_writable_folder_kernels_are_compiled_each_time(tmp_path: Path
 )
 def test_where_machine_code_cannot_be_had_numba_calls_the_kernel(tmp_path: Path, before: str) -> None:
     after = "from classgram.runtime.compiled import packed\n"
-    after += "from classgram.counts._kernels.counting import fill_level\n"
+    after += "from classgram.counts._kernels.counting import Level, Tallies, fill_level\n"
     after += "one, counts = np.ones(1, np.int32), np.zeros(1, np.int64)\n"
-    after += "tallied = packed((one, np.zeros(1, np.int32), one))\n"
-    after += "fill_level((0, 1, 0), tallied, np.zeros(1, np.int64), (np.zeros(1, np.int32), counts))\n"
+    after += "tallies = packed(Tallies(one, np.zeros(1, np.int32), one))\n"
+    after += "level = Level(counts, np.zeros(1, np.int32), counts)\n"
+    after += "fill_level(0, 1, 0, tallies, np.zeros(1, np.int64), level)\n"
     after += "print(counts)\n"
     for _ in range(2):
         assert run(tmp_path, before, after) == [COMPILED, "[1]"]

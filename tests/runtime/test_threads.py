@@ -9,21 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classgram.counts.id_stream import LEAST_ROOM, Spool
-from classgram.counts.ngram_counts import count_ngrams
+from classgram.counts.counting import count_ngrams
+from classgram.counts.id_stream import FIRST_IDS, IdStream
 from classgram.errors import InputError
 from classgram.options import CountOptions
-from classgram.runtime.threads import LEAST_SHARE, Threads
-from classgram.text.reading import CHUNK, text_from_strings
+from classgram.runtime.threads import LEAST_TOKENS, Threads
+from classgram.text.reading import CHUNK_BYTES, text_from_strings
 
 
-@given(st.integers(1, 5), st.integers(0, 9), st.integers(0, 6 * LEAST_SHARE))
+@given(st.integers(1, 5), st.integers(0, 9), st.integers(0, 6 * LEAST_TOKENS))
 def test_shares_cover_a_span(number: int, first: int, length: int) -> None:
     with Threads(number) as threads:
         shares = threads.shares(first, first + length)
     assert 1 <= len(shares) <= number
     assert [shares[0][0], *(last for _, last in shares)] == [*(start for start, _ in shares), first + length]
-    assert len(shares) == 1 or min(last - start for start, last in shares) >= LEAST_SHARE
+    assert len(shares) == 1 or min(last - start for start, last in shares) >= LEAST_TOKENS
 
 
 @pytest.mark.parametrize("number", [1, 3])
@@ -75,7 +75,7 @@ def test_what_is_wrong_first_is_said_first(number: int) -> None:
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_text_of_several_chunks_is_read_alike(number: int) -> None:
     line = "a bb " * 2000 + "c"
-    lines = [line] * (2 * CHUNK // len(line) + 1)
+    lines = [line] * (2 * CHUNK_BYTES // len(line) + 1)
     counts = count_ngrams(text_from_strings(lines), CountOptions(2), threads=number)
     assert dict(counts.items(1))["a",] == 2000 * len(lines)
     with pytest.raises(InputError, match=f"line {len(lines) + 1}.*literal <s>"):
@@ -85,13 +85,13 @@ def test_a_text_of_several_chunks_is_read_alike(number: int) -> None:
 @pytest.mark.parametrize("limit", [1 << 40, 1 << 16])
 def test_a_spool_gives_back_what_it_was_given(limit: int) -> None:
     rng = np.random.default_rng(2)
-    parts = [rng.integers(0, 9, LEAST_ROOM // 3).astype(np.int32) for _ in range(7)]
+    parts = [rng.integers(0, 9, FIRST_IDS // 3).astype(np.int32) for _ in range(7)]
     every, numbers = np.concatenate(parts), rng.permutation(9).astype(np.int32)
-    with Spool(limit) as spool:
+    with IdStream(limit) as spool:
         for part in parts[:4]:
             spool.append(part)
         for part in parts[4:]:
-            spool.room(2 * part.size)[: part.size] = part
+            spool.buffer(2 * part.size)[: part.size] = part
             spool.keep(part.size)
         assert spool.size == every.size
         assert np.array_equal(spool.renumbered(numbers, (5, 99))[:-1], numbers[every[5:99]])

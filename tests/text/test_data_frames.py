@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from classgram.counts.ngram_counts import NgramCounts, count_ngrams
+from classgram.counts.counting import count_ngrams
+from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
 from classgram.estimator import WordClasses
 from classgram.options import ReadOptions, TextOptions

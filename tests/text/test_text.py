@@ -1,6 +1,7 @@
 """Text is the same whatever its files are like, and is made as a naive twin makes it."""
 
 import bz2
+import contextlib
 import gzip
 import json
 import lzma
@@ -8,7 +9,6 @@ import os
 import subprocess
 import sys
 import threading
-import types
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,14 +18,15 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classgram.counts.ngram_counts import count_ngrams
+from classgram.counts.counting import count_ngrams
 from classgram.errors import InputError
-from classgram.files.compressed import PACKED
+from classgram.files.compressed import COMPRESSED, ByteCount
 from classgram.options import CountOptions, ReadOptions, TextOptions, VocabularyOptions
 from classgram.runtime.compiled import lean_kernel
-from classgram.text import reading as text_module
+from classgram.text import cleaning, reading
 from classgram.text._kernels.eight_bytes import lower_eight, plain_bytes
 from classgram.text.reading import Text, read_text, text_from_strings
+from classgram.text.records import read_records
 from classgram.text.vocabulary import Vocabulary
 from tests.helpers import naive_counts as reference
 from tests.helpers.strategies import messy_texts
@@ -70,34 +71,61 @@ def test_json_lines_read_the_same(tmp_path: Path, kind: str) -> None:
     records = [{"n": 1, "body": SAMPLE}, {"body": "more\n"}, {"body": ""}]
     data = "\n".join([*map(json.dumps, records), ""]).encode()
     path = tmp_path / f"text{kind}"
-    path.write_bytes(PACKERS[path.suffix.lower() if path.suffix.lower() in PACKED else ""](data))
+    path.write_bytes(PACKERS[path.suffix.lower() if path.suffix.lower() in COMPRESSED else ""](data))
     text = read_text(path, read=ReadOptions(field="body"))
     assert whole(text).decode() == SAMPLE + "\nmore\n\n"
 
 
-def test_a_column_of_parquet_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    class FakeFile:
-        """As much of pyarrow's ParquetFile as is used."""
+def write_parquet(path: Path, **columns: list[object]) -> Path:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.table(columns), path, row_group_size=2)
+    return path
 
-        def __init__(self, path: Path) -> None:
-            if path.stem == "broken":
-                raise ValueError("no magic bytes\nat the end")
-            self.schema_arrow = types.SimpleNamespace(names=["text"])
 
-        def iter_batches(self, columns: list[str]) -> list[types.SimpleNamespace]:
-            column = types.SimpleNamespace(to_pylist=lambda: ["a b", None, "c"])
-            return [types.SimpleNamespace(column=lambda _: column)]
+def test_a_column_of_parquet_is_read(tmp_path: Path) -> None:
+    path = write_parquet(tmp_path / "text.PARQUET", n=[1, 2, 3, 4], text=["a b", None, "c\nÜ", ""])
+    assert whole(read_text(path)).decode() == "a b\n\nc\nÜ\n\n"
+    assert [record.text for record in read_records([path], ReadOptions())] == ["a b", "", "c\nÜ", ""]
+    body = write_parquet(tmp_path / "body.parquet", body=["x y"])
+    assert whole(read_text(body, read=ReadOptions(field="body"))) == b"x y\n"
 
-    package = types.ModuleType("pyarrow")
-    package.parquet = types.SimpleNamespace(ParquetFile=FakeFile)  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "pyarrow", package)
-    for name in ("text.parquet", "broken.parquet"):
-        (tmp_path / name).touch()
-    assert whole(read_text(tmp_path / "text.parquet")) == b"a b\n\nc\n"
-    with pytest.raises(InputError, match=r"text.parquet: no column 'body'.*it has: text"):
-        whole(read_text(tmp_path / "text.parquet", read=ReadOptions(field="body")))
-    with pytest.raises(InputError, match=r"broken.parquet: broken Parquet file \(no magic bytes\)"):
-        whole(read_text(tmp_path / "broken.parquet"))
+
+def test_a_missing_or_wrong_column_of_parquet_is_named(tmp_path: Path) -> None:
+    path = write_parquet(tmp_path / "a.parquet", n=[1, 2], raw=[b"x", b"y"], text=["a", "b <s>"])
+    for field, message in (
+        ("body", r"a.parquet: no column 'body'; name another with --field \(it has: n, raw, text\)"),
+        ("n", r"a.parquet: column 'n' holds int64, not text; name another with --field"),
+        ("raw", r"a.parquet: column 'raw' holds binary, not text; name another with --field"),
+    ):
+        with pytest.raises(InputError, match=message):
+            whole(read_text(path, read=ReadOptions(field=field)))
+        with pytest.raises(InputError, match=message):
+            list(read_records([path], ReadOptions(field=field)))
+    with pytest.raises(InputError, match=r"a.parquet, line 2: the text holds a literal <s>"):
+        count_ngrams(path)
+
+
+def test_damaged_parquet_is_refused_wherever_it_is_damaged(tmp_path: Path) -> None:
+    path = write_parquet(tmp_path / "a.parquet", text=[f"line {n} of the text" for n in range(300)])
+    data = path.read_bytes()
+    rng = np.random.default_rng(4)
+    for size in (0, 4, 100, len(data) // 2, len(data) - 1):
+        path.write_bytes(data[:size])
+        with pytest.raises(
+            InputError, match=r"a.parquet: broken Parquet file \(.*\); fetch or write it again"
+        ):
+            whole(read_text(path))
+    for place in rng.integers(0, len(data), 60).tolist():
+        path.write_bytes(data[:place] + bytes([data[place] ^ 0x41]) + data[place + 1 :])
+        # A changed letter of the text need not show; anything else is one error that names the file.
+        with contextlib.suppress(InputError):
+            whole(read_text(path))
+
+
+def test_parquet_without_pyarrow_names_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "text.parquet").touch()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(InputError, match=r"pip install 'classgram\[arrow\]'"):
         whole(read_text(tmp_path / "text.parquet"))
@@ -167,7 +195,7 @@ def test_borders_of_chunks_leave_no_trace(
     path = tmp_path / f"text{kind}"
     path.write_bytes(PACKERS.get(kind, bytes)(data))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_module, "CHUNK", size)
+        patch.setattr(reading, "CHUNK_BYTES", size)
         chunks = list(read_text(path, text=options).chunks())
         strings = whole(text_from_strings(text.splitlines(keepends=True), options))
     assert b"".join(chunk.data for chunk in chunks).decode() == reference.cleaned(text, options)
@@ -181,7 +209,7 @@ def test_borders_of_chunks_leave_no_trace(
 
 
 def test_byte_order_mark_line_ends_and_a_missing_last_one(tmp_path: Path) -> None:
-    plain = Vocabulary.from_words(["a", "b"]).encode_strings(["a b\nb\n"]).ids
+    plain = Vocabulary.from_words(["a", "b"]).encode(text_from_strings(["a b\nb\n"])).ids
     for data in (b"a b\r\nb\r\n", b"\xef\xbb\xbfa b\nb", b"a b\r\nb", b"\n a\tb\x0b\n\n\nb \n\n"):
         path = tmp_path / "text.txt"
         path.write_bytes(data)
@@ -202,7 +230,7 @@ def flip(data: bytes) -> bytes:
 @pytest.mark.parametrize(
     "damage", [cut, flip, lambda data: data[:5], lambda data: b"really plain text\n" * 9]
 )
-def test_damaged_packed_files_are_refused(
+def test_damaged_compressed_files_are_refused(
     tmp_path: Path, kind: str, damage: Callable[[bytes], bytes]
 ) -> None:
     letters = np.random.default_rng(3).integers(97, 123, 300_000).astype(np.uint8)
@@ -256,7 +284,7 @@ def test_random_bytes_are_text_or_refused(tmp_path: Path, data: bytes) -> None:
         ("a.jsonl", b'{"text": "a"}\n{"body": "b", "n": 1}', r"line 2: no text in field 'text'.*: body\)"),
         ("a.jsonl", b'{"text": 1}', r"a.jsonl, line 1: no text in field 'text'.*none"),
         ("a.jsonl", b"\n[1]", r"a.jsonl, line 2: not a JSON record with fields"),
-        ("a.jsonl", b'{"text": "a"', r"a.jsonl, line 1: not a JSON record \(.*; mend or remove"),
+        ("a.jsonl", b'{"text": "a"', r"a.jsonl, line 1: not a JSON record \(.*; repair or remove"),
         ("a.jsonl", b"[" * 99999, r"a.jsonl, line 1: not a JSON record"),
         ("a.jsonl", b'{"text": "a\\u0000b"}', r"a.jsonl, line 1: NUL character at 1; remove it"),
         ("a.jsonl", b'{"text": "x\\n\\n\\ud800"}', r"line 1: lone surrogate at character 3;.*replace"),
@@ -333,7 +361,7 @@ def test_a_word_list_is_read_like_any_text(tmp_path: Path) -> None:
 
 
 def test_options_are_checked_before_the_text_is_read(tmp_path: Path) -> None:
-    def unread(_: Text) -> object:
+    def unread(_: ByteCount) -> object:
         raise AssertionError("the text was read")
 
     text = Text(unread, TextOptions())  # type: ignore[arg-type]
@@ -367,7 +395,7 @@ print(peak() - before, counts.tokens)
 
 def test_a_line_of_any_length_needs_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "long.txt.zst"
-    # One line of a hundred megabytes: the ids of its words need a quarter of that, and no more is due.
+    # One line of a hundred megabytes: the ids of its words need a quarter of that, and no more is allowed.
     line = ("wonderful-words, " * 5).encode() * 1_200_000
     path.write_bytes(zstandard.ZstdCompressor().compress(line))
     run = subprocess.run([sys.executable, "-c", LONG_LINE, str(path)], capture_output=True, text=True)
@@ -389,13 +417,13 @@ faults_of_utf8 = st.sampled_from(
 
 @given(st.lists(st.one_of(pieces_of_utf8, pieces_of_utf8, faults_of_utf8)).map(b"".join) | st.binary())
 def test_the_first_fault_of_utf8_equals_the_naive_twin(data: bytes) -> None:
-    assert text_module.first_fault(data) == reference.first_fault(data)
+    assert reading._first_fault(data) == reference.first_fault(data)
     # Also behind the border of two pieces.
-    assert text_module.first_fault(b"x" * 65_530 + data) == reference.first_fault(b"x" * 65_530 + data)
+    assert reading._first_fault(b"x" * 65_530 + data) == reference.first_fault(b"x" * 65_530 + data)
 
 
 def test_the_table_of_lower_case_equals_the_naive_twin() -> None:
-    table = text_module.lower_table()
+    table = cleaning._lower_table()
     for code in range(0x110000):
         lower = chr(code).lower()
         if code == ord("Σ") or len(lower) > 1:
@@ -428,7 +456,7 @@ def test_lower_case_of_irregular_letters_far_into_a_text() -> None:
     assert whole(text_from_strings([text], TextOptions(lowercase=True))).decode() == text.lower() + "\n"
 
 
-def test_a_packed_text_left_in_the_middle_leaves_no_thread(tmp_path: Path) -> None:
+def test_a_compressed_text_left_in_the_middle_leaves_no_thread(tmp_path: Path) -> None:
     path = tmp_path / "text.gz"
     path.write_bytes(gzip.compress(b"some words\n" * 1_000_000, 1))
     before = threading.active_count()

@@ -9,12 +9,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classgram.counts.ngram_counts import Level, parents_of
+from classgram.counts._kernels.counting import Level
+from classgram.counts.ngram_counts import parents_of
+from classgram.counts.suffixes import link_levels
 from classgram.errors import InputError
-from classgram.files.compressed import open_unpacked
+from classgram.files.compressed import open_decompressed
 from classgram.models.language_model import LOG_10
 from classgram.models.ngram.ngram_model import NgramModel
-from classgram.models.ngram.trie import BackoffTrie, LevelEstimates, assemble, link_levels
+from classgram.models.ngram.trie import BackoffTrie, LevelEstimates, assemble
 from classgram.options import TextOptions
 from classgram.runtime.compiled import frozen
 from classgram.text.vocabulary import BOS, Vocabulary
@@ -75,7 +77,7 @@ def read_arpa(path: str | Path, text: TextOptions | None = None) -> NgramModel:
     that nothing changes.
     """
     path = Path(path)
-    with open_unpacked(path, [0]) as file:
+    with open_decompressed(path) as file:
         sections = read_sections(Lines(path, iter(file)))
     vocabulary, grams = number_words(path, sections)
     vocabulary = replace(vocabulary, text=text or TextOptions())

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from classgram.arpa.defects import Kind
 from classgram.errors import InputError
-from classgram.files.compressed import display_name, open_unpacked
+from classgram.files.compressed import display_name, open_decompressed
 
 COUNT = re.compile(rb"ngram ([1-9]\d*)=(0|[1-9]\d*)")
 LOOSE_COUNT = re.compile(rb"\s*ngram\s*(\d+)\s*=\s*(\d+)\s*", re.IGNORECASE)
@@ -353,7 +353,7 @@ def scan_arpa(path: str | Path) -> Scan:
     scan = Scan(Path(path))
     scanner = Scanner(scan)
     try:
-        with open_unpacked(scan.path, [0]) as file:
+        with open_decompressed(scan.path) as file:
             first = file.readline()
             check_unpacked(scan.path, first)
             scanner.feed(chain([first] if first else [], file))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from classgram.arpa._kernels.lines import LINE_NUMBERS, write_lines
 from classgram.errors import InputError
-from classgram.files.folders import atomic_file
+from classgram.files.atomic import atomic_file
 from classgram.models.language_model import LOG_10, LanguageModel
 from classgram.models.ngram.ngram_model import NgramModel
 from classgram.models.ngram.trie import BackoffTrie

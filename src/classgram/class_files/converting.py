@@ -21,7 +21,7 @@ from classgram.classes.partition import Partition
 from classgram.clustering.tree import build_tree
 from classgram.counts.ngram_counts import NgramCounts, first_level
 from classgram.errors import InputError
-from classgram.files.folders import check_parent, check_writable
+from classgram.files.atomic import check_parent, check_writable
 from classgram.models.class_based.class_ngrams import class_levels
 from classgram.models.ngram.ngram_model import NgramModel, train_kneser_ney
 from classgram.options import ClassFormat, ConvertOptions

@@ -13,7 +13,7 @@ from classgram.classes.class_list import ClassList, Member, partition_list
 from classgram.classes.partition import Partition
 from classgram.clustering.start import STARTS
 from classgram.errors import InputError
-from classgram.files.compressed import PACKED, display_name, open_unpacked
+from classgram.files.compressed import COMPRESSED, display_name, open_decompressed
 from classgram.files.folders import folder_kind
 from classgram.options import ClassFormat
 from classgram.text.reading import BYTE_ORDER_MARK
@@ -128,7 +128,7 @@ def real_number(field: bytes) -> float | None:
 def format_of_name(path: str | Path) -> ClassFormat | None:
     """The format that a file's name says, packed or not; None if it says nothing."""
     name = Path(path).name.lower()
-    for packing in PACKED:
+    for packing in COMPRESSED:
         name = name.removesuffix(packing)
     return next((form for ending, form in ENDINGS.items() if name.endswith(ending)), None)
 
@@ -177,7 +177,7 @@ def file_lines(path: Path) -> Iterator[Line]:
     """The lines of a file that hold anything, unpacked, checked to be UTF-8."""
     if str(path) != "-" and not path.exists():
         raise InputError(f"{path}: no such file; name a class file or a folder made by cluster")
-    with open_unpacked(path, [0]) as file:
+    with open_decompressed(path) as file:
         for number, data in enumerate(file, start=1):
             data = data.removeprefix(BYTE_ORDER_MARK) if number == 1 else data
             try:

@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from classgram.classes.partition import Partition
 from classgram.clustering.class_pairs import count_pairs
-from classgram.counts.events import SparseRows, word_events
+from classgram.counts._kernels.sparse_rows import SparseRows
+from classgram.counts.events import word_events
 from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
 

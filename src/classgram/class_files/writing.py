@@ -15,7 +15,7 @@ from classgram.classes.partition import Partition
 from classgram.clustering.tree import Tree, build_tree
 from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
-from classgram.files.folders import atomic_file, check_parent
+from classgram.files.atomic import atomic_file, check_parent
 from classgram.options import ClassFormat
 
 Note = Callable[[str], None]

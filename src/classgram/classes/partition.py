@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from classgram.counts.events import Contexts
+from classgram.counts.contexts import Contexts
 from classgram.errors import InputError
-from classgram.files.folders import Folder, check_range, read_folder, write_folder
+from classgram.files.atomic import write_folder
+from classgram.files.folders import Folder, check_range, read_folder
 from classgram.options import ClusterOptions
 from classgram.text.vocabulary import Vocabulary
 

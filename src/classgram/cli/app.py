@@ -87,7 +87,7 @@ def announce_compilation(quiet: bool) -> None:
     """Say so when kernels are compiled, once: it happens on the first run and takes seconds."""
     if quiet:
         return
-    from classgram.runtime.compiled import before_compiling
+    from classgram.runtime.compiled.calling import before_compiling
 
     before_compiling(listen_to_compiler)
 

@@ -103,7 +103,8 @@ Reading = tuple["Vocabulary | VocabularyOptions | None", TextOptions | None, Rea
 
 def text_counts(texts: tuple[str, ...], order: int, reading: Reading, quiet: bool) -> "NgramCounts":
     """The counts of a text, or of a folder of counts that was named instead."""
-    from classgram.counts.ngram_counts import NgramCounts, count_ngrams
+    from classgram.counts.counting import count_ngrams
+    from classgram.counts.ngram_counts import NgramCounts
     from classgram.files.folders import folder_kind
 
     if len(texts) == 1 and folder_kind(Path(texts[0])) == "counts":

@@ -65,8 +65,8 @@ def cluster(
     from classgram.class_files.reading import read_start
     from classgram.clustering.compiling import compile_ahead
     from classgram.clustering.exchange import exchange
-    from classgram.clustering.search.engine import available_threads
     from classgram.runtime.progress import progress
+    from classgram.runtime.threads import available_threads
 
     announce_compilation(show.quiet)
     compile_ahead()
@@ -92,7 +92,7 @@ def cluster(
 def held_output(output: Path | None) -> Iterator[None]:
     """Hold the output for this run, noticing at once where it could not be written."""
     from classgram.class_files.writing import check_class_file, is_class_file
-    from classgram.files.folders import lock
+    from classgram.files.atomic import lock
 
     if output is None:
         yield
@@ -128,7 +128,7 @@ def count_texts(
     threads: int,
 ) -> "NgramCounts":
     """Count a text as the options say."""
-    from classgram.counts.ngram_counts import count_ngrams
+    from classgram.counts.counting import count_ngrams
 
     vocabulary, text, read = made
     return count_ngrams(texts or ("-",), counting, vocabulary, text, read, quiet, threads=threads)

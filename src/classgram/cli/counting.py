@@ -37,8 +37,8 @@ def count(
         The folder to write; it appears when it is whole.
     """
     spare_matrix_threads()
-    from classgram.counts.ngram_counts import count_ngrams
-    from classgram.files.folders import lock
+    from classgram.counts.counting import count_ngrams
+    from classgram.files.atomic import lock
 
     announce_compilation(show.quiet)
     with lock(output):

@@ -111,7 +111,7 @@ def check_files(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -
 def check_output(path: Path) -> None:
     """Refuse a file that could not be written in the end."""
     from classgram.errors import InputError
-    from classgram.files.folders import check_parent, write_error
+    from classgram.files.atomic import check_parent, write_error
 
     check_parent(path)
     if path.is_dir():
@@ -170,7 +170,8 @@ def export_arpa(
 
 def counts_for(model: "LanguageModel", path: Path, order: int | None) -> "NgramCounts":
     """The n-grams of a text in the model's vocabulary, or counts as they are."""
-    from classgram.counts.ngram_counts import NgramCounts, count_ngrams
+    from classgram.counts.counting import count_ngrams
+    from classgram.counts.ngram_counts import NgramCounts
     from classgram.files.folders import folder_kind
     from classgram.options import CountOptions
 

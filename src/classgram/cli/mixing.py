@@ -46,7 +46,7 @@ def mix(
     by_context
         Let weights depend on how much is known of the context (--no-by-context: one set for all).
     """
-    from classgram.files.folders import lock
+    from classgram.files.atomic import lock
     from classgram.loading import load
     from classgram.models.mixtures.cache import WINDOWS
     from classgram.models.mixtures.mixture import mix_models
@@ -80,7 +80,8 @@ def train_default_mixture(
     quiet: bool,
 ) -> "MixtureModel":
     """Train the default mixture on a text or on counts."""
-    from classgram.counts.ngram_counts import NgramCounts, count_sentences, read_sentences
+    from classgram.counts.counting import count_sentences, read_sentences
+    from classgram.counts.ngram_counts import NgramCounts
     from classgram.files.folders import folder_kind
     from classgram.models.mixtures.recipe import Training, component_names, train_mixture
     from classgram.models.training import training_order

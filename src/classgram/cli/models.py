@@ -68,7 +68,7 @@ def train(
         For --recipe mixture: text to find the weights on; without it some is cut from the text.
     """
     from classgram.classes.partition import Partition
-    from classgram.files.folders import lock
+    from classgram.files.atomic import lock
     from classgram.models.training import make_classes, train_model, training_order
 
     def note(line: str) -> None:
@@ -124,7 +124,8 @@ def load_or_count(
     quiet: bool,
 ) -> "NgramCounts":
     """The counts in a folder, or those of a text."""
-    from classgram.counts.ngram_counts import NgramCounts, count_ngrams
+    from classgram.counts.counting import count_ngrams
+    from classgram.counts.ngram_counts import NgramCounts
     from classgram.errors import InputError
     from classgram.files.folders import folder_kind
 

@@ -60,7 +60,7 @@ def reproduce(
     workers
         Processes that run cells side by side, with one thread each.
     """
-    from classgram.files.folders import lock
+    from classgram.files.atomic import lock
     from classgram.reproduction.plan import SCALES
     from classgram.reproduction.report import filled, write_report
     from classgram.reproduction.run import reproduce as run

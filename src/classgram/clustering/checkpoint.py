@@ -15,7 +15,8 @@ from classgram.clustering.criteria import LeavingOneOut
 from classgram.clustering.problem import ClusteringProblem, state_from_maps
 from classgram.clustering.search.sweep import Best, Cursor, SearchProgress, Sweep, SweepKind
 from classgram.errors import InputError
-from classgram.files.folders import Folder, check_range, read_folder, write_folder
+from classgram.files.atomic import write_folder
+from classgram.files.folders import Folder, check_range, read_folder
 from classgram.options import SearchOptions
 from classgram.runtime.compiled.arrays import AnyArray, Int32Array
 

@@ -7,7 +7,8 @@ from classgram.clustering._kernels.class_table import Events
 from classgram.clustering._kernels.placement import place_elements
 from classgram.clustering.problem import ClusteringProblem
 from classgram.clustering.search.state import ClassMap, Counts, State, falling_order
-from classgram.counts.ngram_counts import Level, NgramCounts
+from classgram.counts._kernels.counting import Level
+from classgram.counts.ngram_counts import NgramCounts
 from classgram.runtime.compiled import frozen
 
 

@@ -10,9 +10,16 @@ import numpy as np
 
 from classgram.clustering.criteria import Criterion
 from classgram.clustering.search.class_table import prefers_sparse
-from classgram.clustering.search.state import Numbering, State, check_memory, separate_state, tied_state
+from classgram.clustering.search.state import (
+    Numbering,
+    State,
+    check_memory,
+    separate_state,
+    tied_state,
+)
 from classgram.clustering.tuning import TUNING, SearchTuning
-from classgram.counts.events import Contexts, Events, joint_events, word_events
+from classgram.counts.contexts import Contexts
+from classgram.counts.events import Events, joint_events, word_events
 from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
 from classgram.files.folders import fingerprint

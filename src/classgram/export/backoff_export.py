@@ -7,8 +7,9 @@ from typing import NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from classgram.counts._kernels.suffixes import link_suffixes
-from classgram.counts.ngram_counts import Level, NgramCounts, first_level, parents_of
+from classgram.counts._kernels.counting import Level
+from classgram.counts.ngram_counts import NgramCounts, first_level, parents_of
+from classgram.counts.suffixes import suffix_links
 from classgram.errors import InputError
 from classgram.export.batch_stepping import States, Walker, walker_of
 from classgram.export.growth import Front, Growth, merged, under_new_parents
@@ -264,7 +265,7 @@ class LevelWalk:
             if top is not None and depth + 1 == len(levels):
                 probabilities[known] = top
             masses = contexts_only(masses[parents] * probabilities, level.words)
-            links = suffix_links(level, tables)
+            links = suffix_links(level, tables.levels[-1], tables.links[-1] if tables.links else None)
             tables.levels.append(level)
             tables.links.append(links)
             tables.probabilities.append(probabilities)
@@ -299,16 +300,6 @@ class LevelWalk:
 def contexts_only(masses: Floats, words: npt.NDArray[np.integer]) -> Floats:
     """The masses, none for what ends in </s>, after which nothing follows."""
     return np.where(words == EOS, 0.0, masses)
-
-
-def suffix_links(level: Level, tables: Tables) -> Int32s:
-    """Where each entry of the next level has its suffix in the level made last."""
-    if not tables.links:
-        return frozen(level.words)
-    below = tables.levels[-1]
-    out = np.empty(level.words.size, np.int32)
-    link_suffixes(level.starts, level.words, tables.links[-1], below.starts, below.words, out)
-    return frozen(out)
 
 
 def lowered(tables: Tables, order: int, masses: list[Floats]) -> Tables:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classgram.errors import InputError
-from classgram.files.folders import atomic_file
+from classgram.files.atomic import atomic_file
 from classgram.models.class_based.class_model import ClassModel
 from classgram.models.class_based.class_ngrams import ClassNgramModel
 from classgram.models.language_model import LanguageModel

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classgram.counts.ngram_counts import Level, parents_of
+from classgram.counts._kernels.counting import Level
+from classgram.counts.ngram_counts import parents_of
 from classgram.export._kernels.growth import choose_words, count_candidates, list_candidates
 from classgram.export.batch_stepping import States, Walker, Wanted
 from classgram.runtime.compiled import frozen

@@ -1,4 +1,4 @@
-"""Files as streams of bytes: packed ones are unpacked, and a damaged or cut one is an error."""
+"""Files as streams of bytes: compressed ones are decompressed, and a damaged or cut one is an error."""
 
 import bz2
 import gzip
@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
@@ -18,42 +19,49 @@ from classgram.errors import InputError
 if TYPE_CHECKING:
     from zstandard import ZstdDecompressionObj
 
-BUFFER = 1 << 20
+_BUFFER_BYTES = 1 << 20
 """Bytes read from a file at a time."""
 
-AHEAD = 4 << 20
-"""Unpacked bytes that are made ready while others are worked on."""
+_BLOCK_BYTES = 4 << 20
+"""Bytes that are decompressed ahead while others are worked on."""
 
-PIECE = 1 << 16
-"""Unpacked bytes asked for at a time."""
+_PIECE_BYTES = 1 << 16
+"""Decompressed bytes asked for at a time."""
 
-ZST_BUFFER = 1 << 14
-"""Packed bytes unpacked at a time: few, since highly repetitive text grows a thousandfold."""
+_ZST_INPUT_BYTES = 1 << 14
+"""Bytes of a .zst file decompressed at a time: few, since highly repetitive text grows a thousandfold."""
 
-ZST_WINDOW = 1 << 31
+_ZST_WINDOW_BYTES = 1 << 31
 """The farthest a .zst file may look back, as far as ``zstd --long=31`` goes."""
 
 
-class CountingFile(io.RawIOBase):
-    """A raw file that tells how many bytes were read from it, for the progress bar."""
+@dataclass
+class ByteCount:
+    """The bytes read from files so far, for a progress bar."""
 
-    def __init__(self, file: IO[bytes], consumed: list[int]) -> None:
+    total: int = 0
+
+
+class _CountingFile(io.RawIOBase):
+    """A raw file that counts the bytes read from it."""
+
+    def __init__(self, file: IO[bytes], count: ByteCount) -> None:
         self._file = cast(io.RawIOBase, file)
-        self._consumed = consumed
+        self._count = count
 
     def readable(self) -> bool:
-        """A file to read from."""
+        """Whether the file can be read from: always."""
         return True
 
     def readinto(self, buffer: object) -> int:
         """Read into a buffer, and count."""
-        count = self._file.readinto(buffer) or 0  # type: ignore[arg-type]
-        self._consumed[0] += count
-        return count
+        size = self._file.readinto(buffer) or 0  # type: ignore[arg-type]
+        self._count.total += size
+        return size
 
 
-class ZstFile(io.RawIOBase):
-    """The unpacked bytes of a .zst file, all its frames; one that ends within a frame is an error.
+class _ZstFile(io.RawIOBase):
+    """The decompressed bytes of a .zst file, all its frames; one that ends within a frame is an error.
 
     The zstandard package's own reader takes a file that was cut short for a whole one.
     """
@@ -63,135 +71,135 @@ class ZstFile(io.RawIOBase):
 
         self._file = file
         self._error = zstandard.ZstdError
-        self._unpacker = zstandard.ZstdDecompressor(max_window_size=ZST_WINDOW)
+        self._decompressor = zstandard.ZstdDecompressor(max_window_size=_ZST_WINDOW_BYTES)
         self._frame: ZstdDecompressionObj | None = None
-        self._packed = b""
-        self._ready = memoryview(b"")
+        self._unused = b""
+        self._decompressed = memoryview(b"")
 
     def readable(self) -> bool:
-        """A file to read from."""
+        """Whether the file can be read from: always."""
         return True
 
     def readinto(self, buffer: object) -> int:
-        """Fill a buffer with unpacked bytes, as far as the next ones reach."""
-        while not self._ready:
-            if not self._unpack_more():
+        """Fill a buffer with decompressed bytes, as far as the next ones reach."""
+        while not self._decompressed:
+            if not self._decompress_more():
                 return 0
-        count, self._ready = take(self._ready, buffer)
+        count, self._decompressed = _take(self._decompressed, buffer)
         return count
 
-    def _unpack_more(self) -> bool:
-        """Unpack the next few bytes of the file; false at its end."""
-        packed = self._packed or self._file.read(ZST_BUFFER)
-        if not packed:
+    def _decompress_more(self) -> bool:
+        """Decompress the next few bytes of the file; return false at its end."""
+        compressed = self._unused or self._file.read(_ZST_INPUT_BYTES)
+        if not compressed:
             if self._frame is not None:
                 raise EOFError("it ends within a frame")
             return False
-        frame = self._frame = self._frame or self._unpacker.decompressobj()
+        frame = self._frame = self._frame or self._decompressor.decompressobj()
         try:
-            self._ready = memoryview(frame.decompress(packed))
+            self._decompressed = memoryview(frame.decompress(compressed))
         except self._error as error:
             raise OSError(str(error)) from None
-        self._packed = frame.unused_data
+        self._unused = frame.unused_data
         if frame.eof:
             self._frame = None
         return True
 
 
-class AheadFile(io.RawIOBase):
-    """The bytes of a packed file: while one block of them is worked on, a thread unpacks the next."""
+class _AheadFile(io.RawIOBase):
+    """The bytes of a compressed file: while one block is worked on, a thread decompresses the next."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._thread = ThreadPoolExecutor(1)
-        self._ready = memoryview(b"")
+        self._decompressed = memoryview(b"")
         # Two blocks in turn, because new memory would cost time for each.
-        self._blocks = cycle([memoryview(bytearray(AHEAD)), memoryview(bytearray(AHEAD))])
-        self._coming = self._thread.submit(self._unpack, next(self._blocks))
+        self._blocks = cycle([memoryview(bytearray(_BLOCK_BYTES)), memoryview(bytearray(_BLOCK_BYTES))])
+        self._coming = self._thread.submit(self._decompress, next(self._blocks))
 
     def readable(self) -> bool:
-        """A file to read from."""
+        """Whether the file can be read from: always."""
         return True
 
     def readinto(self, buffer: object) -> int:
-        """Fill a buffer with unpacked bytes, as far as the block reaches."""
-        if not self._ready:
+        """Fill a buffer with decompressed bytes, as far as the block reaches."""
+        if not self._decompressed:
             # What went wrong in the thread is raised here.
-            self._ready = self._coming.result()
-            if self._ready:
-                self._coming = self._thread.submit(self._unpack, next(self._blocks))
-        count, self._ready = take(self._ready, buffer)
+            self._decompressed = self._coming.result()
+            if self._decompressed:
+                self._coming = self._thread.submit(self._decompress, next(self._blocks))
+        count, self._decompressed = _take(self._decompressed, buffer)
         return count
 
-    def _unpack(self, block: memoryview) -> memoryview:
+    def _decompress(self, block: memoryview) -> memoryview:
         """Fill a block as far as the file reaches."""
         filled = 0
-        while filled < len(block) and (piece := self._file.read(min(PIECE, len(block) - filled))):
+        while filled < len(block) and (piece := self._file.read(min(_PIECE_BYTES, len(block) - filled))):
             block[filled : filled + len(piece)] = piece
             filled += len(piece)
         return block[:filled]
 
     def close(self) -> None:
-        """Let the thread end its block."""
+        """Let the thread finish its block, and close the file."""
         self._thread.shutdown()
         self._file.close()
         super().close()
 
 
-def take(ready: memoryview, buffer: object) -> tuple[int, memoryview]:
-    """Fill a buffer from bytes that are ready; return how many it took, and the others."""
+def _take(available: memoryview, buffer: object) -> tuple[int, memoryview]:
+    """Fill a buffer from available bytes; return how many it took, and the others."""
     target = memoryview(buffer).cast("B")  # type: ignore[arg-type]
-    count = min(len(target), len(ready))
-    target[:count] = ready[:count]
-    return count, ready[count:]
+    count = min(len(target), len(available))
+    target[:count] = available[:count]
+    return count, available[count:]
 
 
-Unpack = Callable[[IO[bytes]], IO[bytes]]
-
-PACKED: dict[str, Unpack] = {
+COMPRESSED: dict[str, Callable[[IO[bytes]], IO[bytes]]] = {
     ".gz": lambda file: cast(IO[bytes], gzip.GzipFile(fileobj=file)),
     ".bz2": lambda file: cast(IO[bytes], bz2.BZ2File(file)),
     ".xz": lambda file: cast(IO[bytes], lzma.LZMAFile(file)),
-    ".zst": lambda file: cast(IO[bytes], io.BufferedReader(ZstFile(file), BUFFER)),
+    ".zst": lambda file: cast(IO[bytes], io.BufferedReader(_ZstFile(file), _BUFFER_BYTES)),
 }
+"""How a compressed file is opened, by the ending of its name."""
 
 
 def display_name(path: Path) -> str:
-    """What messages call a file."""
+    """Return what messages call a file."""
     return "standard input" if str(path) == "-" else str(path)
 
 
 @contextmanager
-def open_unpacked(path: Path, consumed: list[int]) -> Iterator[IO[bytes]]:
-    """A file, or standard input, to read from, unpacked as its name says.
+def open_decompressed(path: Path, count: ByteCount | None = None) -> Iterator[IO[bytes]]:
+    """Open a file, or standard input, to read from, decompressed as the ending of its name says.
 
-    ``consumed`` is kept at the number of bytes read. Whatever goes wrong with the file while the
+    ``count`` is increased by the bytes read from the disk. Whatever goes wrong with the file while the
     block runs is an InputError.
     """
-    kind = path.suffix.lower()
     try:
-        with open_raw(path) as raw:
-            counted = cast(IO[bytes], io.BufferedReader(CountingFile(raw, consumed), BUFFER))
-            with unpacked(counted, kind) as file:
+        with _open_raw(path) as raw:
+            counted = cast(
+                IO[bytes], io.BufferedReader(_CountingFile(raw, count or ByteCount()), _BUFFER_BYTES)
+            )
+            with _decompressed(counted, path.suffix.lower()) as file:
                 yield file
     except (EOFError, lzma.LZMAError, zlib.error) as error:
-        raise broken(path, error) from None
+        raise _broken(path, error) from None
     except OSError as error:
-        # The unpackers' own complaints are OSErrors without a number.
+        # The decompressors' own complaints are OSErrors without a number.
         if error.errno is None:
-            raise broken(path, error) from None
+            raise _broken(path, error) from None
         raise InputError(f"{display_name(path)}: cannot be read: {error.strerror}") from None
 
 
-def unpacked(file: IO[bytes], kind: str) -> AbstractContextManager[IO[bytes]]:
-    """A file unpacked as its kind says, in a thread of its own; one that is not packed as it is."""
-    if kind not in PACKED:
+def _decompressed(file: IO[bytes], ending: str) -> AbstractContextManager[IO[bytes]]:
+    """Decompress a file in a thread of its own; return one with another ending as it is."""
+    if ending not in COMPRESSED:
         return nullcontext(file)
-    return cast(IO[bytes], io.BufferedReader(AheadFile(PACKED[kind](file)), BUFFER))
+    return cast(IO[bytes], io.BufferedReader(_AheadFile(COMPRESSED[ending](file)), _BUFFER_BYTES))
 
 
-def open_raw(path: Path) -> AbstractContextManager[IO[bytes]]:
-    """A file as it lies on disk; standard input stays open behind the block."""
+def _open_raw(path: Path) -> AbstractContextManager[IO[bytes]]:
+    """Open a file as it is on disk; standard input stays open after the block."""
     if str(path) != "-":
         return cast(IO[bytes], path.open("rb", buffering=0))
     # Python starts without one if the shell closed it.
@@ -200,10 +208,10 @@ def open_raw(path: Path) -> AbstractContextManager[IO[bytes]]:
     return nullcontext(sys.stdin.buffer)
 
 
-def broken(path: Path, error: Exception) -> InputError:
-    """The error for a packed file that cannot be unpacked."""
-    kind = path.suffix.lower().lstrip(".")
+def _broken(path: Path, error: Exception) -> InputError:
+    """Return the error for a compressed file that cannot be decompressed."""
+    ending = path.suffix.lower().lstrip(".")
     return InputError(
-        f"{display_name(path)}: broken or cut short {kind} file ({str(error).splitlines()[0]}); "
-        "fetch or pack it again, or drop the ending from its name if it is not packed"
+        f"{display_name(path)}: broken or cut short {ending} file ({str(error).splitlines()[0]}); "
+        "fetch or compress it again, or drop the ending from its name if it is not compressed"
     )

@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from classgram.errors import InputError
-from classgram.files.folders import Folder, write_folder
+from classgram.files.atomic import write_folder
+from classgram.files.folders import Folder
 from classgram.options import ReadOptions
-from classgram.text.reading import Chunk, cleaner, valid
+from classgram.text.cleaning import cleaner
+from classgram.text.reading import Chunk, valid
 from classgram.text.scanner import WordScanner
 from classgram.text.sentences import Sentences, sentences_from_ids
 from classgram.text.vocabulary import BOS, EOS, UNK, Vocabulary

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from classgram.classes.partition import Partition
 from classgram.clustering.exchange import exchange
-from classgram.counts.events import Contexts
+from classgram.counts.contexts import Contexts
 from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
 from classgram.models.class_based.class_model import ClassMaps, estimate_class_model

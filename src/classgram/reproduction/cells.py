@@ -11,9 +11,11 @@ import numpy as np
 from classgram.clustering.exchange import exchange
 from classgram.clustering.problem import make_problem
 from classgram.clustering.result import Result
-from classgram.counts.ngram_counts import NgramCounts, count_ngrams, count_sentences
+from classgram.counts.counting import count_ngrams, count_sentences
+from classgram.counts.ngram_counts import NgramCounts
 from classgram.evaluation.perplexity import evaluate_sentences
-from classgram.files.folders import atomic_file, checksum
+from classgram.files.atomic import atomic_file
+from classgram.files.folders import checksum
 from classgram.models.language_model import LanguageModel
 from classgram.models.mixtures.recipe import Training, component_names, train_mixture
 from classgram.models.training import train_class_model, train_model

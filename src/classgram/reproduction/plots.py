@@ -7,7 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from classgram.files.folders import atomic_file, checksum
+from classgram.files.atomic import atomic_file
+from classgram.files.folders import checksum
 from classgram.reproduction.figures import Figure, Panel
 from classgram.runtime.progress import human
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from classgram._version import __version__
-from classgram.files.folders import atomic_file
+from classgram.files.atomic import atomic_file
 from classgram.models.ngram.ngram_model import Note, silent
 from classgram.reproduction import figures, plots
 from classgram.reproduction.claims import claims_table

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from classgram.errors import InputError
-from classgram.files.folders import CONFIG, VERSION, atomic_file, folder_kind, write_error
+from classgram.files.atomic import atomic_file, write_error
+from classgram.files.folders import CONFIG, VERSION, folder_kind
 from classgram.reproduction.cells import (
     Cell,
     cell_key,

@@ -12,9 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classgram.counts.ngram_counts import NgramCounts, count_sentences
+from classgram.counts.counting import count_sentences
+from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
-from classgram.files.folders import Folder, check_range, check_starts, folder_kind, read_folder, write_folder
+from classgram.files.atomic import write_folder
+from classgram.files.folders import Folder, check_range, check_starts, folder_kind, read_folder
 from classgram.options import CountOptions, Punctuation, ReadOptions, TextOptions, VocabularyOptions
 from classgram.runtime.compiled import frozen
 from classgram.text.reading import Text, find_files, read_text

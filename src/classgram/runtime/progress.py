@@ -9,7 +9,7 @@ Report = Callable[..., None]
 
 
 def silent(done: float, note: str = "") -> None:
-    """A report that nobody sees."""
+    """Show nothing."""
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def progress(
 
 
 def human(number: float) -> str:
-    """A number in three digits with a thousands suffix.
+    """Return a number in three digits with a thousands suffix.
 
     >>> human(1234567)
     '1.23M'

@@ -11,24 +11,24 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
-from classgram.files.folders import atomic_file
+from classgram.files.atomic import atomic_file
 
 
 def demo_text() -> Path:
-    """The file with the demo text, made at the first call and kept in the user's cache folder."""
+    """Return the file with the demo text, made at the first call and kept in the user's cache folder."""
     path = (
-        cache_folder()
+        _cache_folder()
         / f"demo-{sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}.txt"
     )
     if not path.exists():
-        lines = dict.fromkeys(line for passage in passages() for line in sentences_of(passage))
+        lines = dict.fromkeys(line for passage in _passages() for line in _sentences_of(passage))
         with atomic_file(path) as file:
             file.write("\n".join([*lines, ""]).encode())
     return path
 
 
-def cache_folder() -> Path:
-    """The first of the user's cache folder and the temporary folder that can be written."""
+def _cache_folder() -> Path:
+    """Return the first of the user's cache folder and the temporary folder that can be written."""
     home = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
     for folder in (Path(home) / "classgram", Path(tempfile.gettempdir()) / f"classgram-{os.getuid()}"):
         try:
@@ -40,8 +40,8 @@ def cache_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="classgram-"))
 
 
-def passages() -> Iterator[str]:
-    """The language reference's topics, and the docstrings and comments of the standard library."""
+def _passages() -> Iterator[str]:
+    """Return the language reference's topics, and the docstrings and comments of the standard library."""
     # Some Linux distributions leave the topics out: then the docstrings must do.
     topics = (
         getattr(import_module("pydoc_data.topics"), "topics", {}) if find_spec("pydoc_data.topics") else {}
@@ -49,13 +49,13 @@ def passages() -> Iterator[str]:
     for name in sorted(topics):
         yield topics[name]
     for name in sorted({*sys.builtin_module_names} - {"__main__"}):
-        yield from compiled_docstrings(import_module(name))
-    for file in library_files():
-        yield from source_passages(file)
+        yield from _compiled_docstrings(import_module(name))
+    for file in _library_files():
+        yield from _source_passages(file)
 
 
-def library_files() -> Iterator[Path]:
-    """The source files of the standard library but for its tests, in order."""
+def _library_files() -> Iterator[Path]:
+    """Return the source files of the standard library but for its tests, in order."""
     root = Path(sysconfig.get_paths()["stdlib"])
     for name in sorted(sys.stdlib_module_names):
         for file in (root / f"{name}.py", *sorted((root / name).rglob("*.py"))):
@@ -63,25 +63,23 @@ def library_files() -> Iterator[Path]:
                 yield file
 
 
-def compiled_docstrings(owner: object, depth: int = 2) -> Iterator[str]:
-    """The docstrings of a compiled module, its classes and their methods."""
+def _compiled_docstrings(owner: object, depth: int = 2) -> Iterator[str]:
+    """Return the docstrings of a compiled module, its classes and their methods."""
     text = getattr(owner, "__doc__", None)
     if isinstance(text, str):
         yield text
     if depth > 0 and isinstance(owner, ModuleType | type):
         for name in sorted(vars(owner)):
-            yield from compiled_docstrings(vars(owner)[name], depth - 1)
+            yield from _compiled_docstrings(vars(owner)[name], depth - 1)
 
 
 _TRIPLE_QUOTED = re.compile(r"""(^[ \t]*[rRuU]?)?(\"{3}|'{3})(.*?)(?<!\\)\2""", re.DOTALL | re.MULTILINE)
-
-
 _COMMENT = re.compile(r"(?:^[ \t]*#(?: .*)?\n){3,}", re.MULTILINE)
 _COMMENT_SIGN = re.compile(r"^[ \t]*#", re.MULTILINE)
 
 
-def source_passages(file: Path) -> Iterator[str]:
-    """The docstrings and the longer comments of a source file, found without parsing it."""
+def _source_passages(file: Path) -> Iterator[str]:
+    """Return the docstrings and the longer comments of a source file, found without parsing it."""
     try:
         source = file.read_text("utf-8", "replace")
     except OSError:
@@ -100,8 +98,8 @@ _ORNAMENT = re.compile(r"[*`~=|^\\#<>]+|:(?:\w+):|\.\. \w+::|_{2,}|^\s*[-+•]\s
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')]*\s+(?=[A-Z\"'(])")
 
 
-def sentences_of(passage: str) -> Iterator[str]:
-    """The sentences of a passage, code and mark-up left out."""
+def _sentences_of(passage: str) -> Iterator[str]:
+    """Return the sentences of a passage, code and mark-up left out."""
     for paragraph in _PARAGRAPH_END.split(passage):
         prose = "\n".join(line for line in paragraph.split("\n") if not _NO_PROSE.match(line))
         for sentence in _SENTENCE_END.split(_ORNAMENT.sub(" ", prose)):

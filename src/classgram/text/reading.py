@@ -4,68 +4,26 @@ import glob
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple, cast
+from typing import IO, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.errors import InputError
-from classgram.files.compressed import PACKED, display_name, open_unpacked
+from classgram.files.compressed import COMPRESSED, ByteCount, display_name, open_decompressed
 from classgram.files.folders import folder_kind
 from classgram.options import ReadOptions, TextOptions
+from classgram.text.cleaning import PIECE, cleaner
 from classgram.text.data_frames import Tabular, iterate_strings
 
-if TYPE_CHECKING:
-    from classgram.text._kernels.punctuation import MarkTable
-
-CHUNK = 1 << 19
+CHUNK_BYTES = 1 << 19
 """Bytes read at a time: what is in memory of any file is a few of these, which stay in the cache."""
-
-SPACES = b" \t\n\r\x0b\x0c"
-"""The bytes that separate words, those of ``bytes.split()``."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-
 Strings = Iterable[object] | Tabular
 """Anything that yields texts: strings, records, data frames, datasets, Arrow data."""
-
-
-class Mark(NamedTuple):
-    """A punctuation mark, its name, and whether it splits a word that it stands inside of."""
-
-    text: str
-    name: str
-    inside: bool = False
-
-
-# Marks at the edge of a word are cut off; dashes and ellipses split words as well. A mark is
-# verbalised as itself and its name, as in the Wall Street Journal corpus: ",COMMA".
-MARKS = (
-    *(Mark(text, "DASH", inside=True) for text in ("----", "---", "--", "—", "–", "―")),
-    *(Mark(text, "ELLIPSIS", inside=True) for text in ("...", "…")),
-    *(Mark(text, "COMMA") for text in (",", "，", "、", "،")),
-    *(Mark(text, "PERIOD") for text in (".", "。", "।", "۔")),
-    *(Mark(text, "COLON") for text in (":", "：")),
-    *(Mark(text, "SEMI-COLON") for text in (";", "；", "؛")),
-    *(Mark(text, "EXCLAMATION-POINT") for text in ("!", "！", "¡")),
-    *(Mark(text, "QUESTION-MARK") for text in ("?", "？", "¿", "؟")),
-    *(Mark(text, "DOUBLE-QUOTE") for text in ('"', "“", "”", "„", "«", "»")),
-    *(Mark(text, "SINGLE-QUOTE") for text in ("'", "‘", "’", "‚", "`")),
-    *(Mark(text, "LEFT-PAREN") for text in ("(", "（")),
-    *(Mark(text, "RIGHT-PAREN") for text in (")", "）")),
-    *(Mark(text, "LEFT-BRACKET") for text in ("[", "「", "『", "【")),
-    *(Mark(text, "RIGHT-BRACKET") for text in ("]", "」", "』", "】")),
-    *(Mark(text, "LEFT-BRACE") for text in ("{",)),
-    *(Mark(text, "RIGHT-BRACE") for text in ("}",)),
-    *(Mark(text, "HYPHEN") for text in ("-", "‐")),
-    *(Mark(text, "SLASH") for text in ("/",)),
-    *(Mark(text, "UNDERSCORE") for text in ("_",)),
-    *(Mark(text, "ASTERISK") for text in ("*",)),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +40,7 @@ class Chunk:
     records: tuple[int, ...] = ()
 
     def line_at(self, newlines: int) -> int:
-        """The line of the file that holds the text after so many line ends in this chunk."""
+        """Return the line of the file that holds the text after so many line ends in this chunk."""
         if not self.records:
             return self.line + newlines
         return self.line + int(np.searchsorted(self.records, newlines, side="right"))
@@ -92,51 +50,50 @@ class Chunk:
 class Text:
     """A text to be read, as often as its source allows: clean chunks of bytes, one after another.
 
-    ``size`` is the number of bytes on disk, where known; ``consumed`` tells how many were read.
+    ``make_chunks`` reads the source and adds what it has read to a count of bytes; ``size`` is what there
+    is to read, where known.
     """
 
-    make_chunks: Callable[["Text"], Iterator[Chunk]]
+    make_chunks: Callable[[ByteCount], Iterator[Chunk]]
     options: TextOptions
     size: int | None = None
     name: str = "the text"
-    consumed: list[int] = field(default_factory=lambda: [0])
 
-    def chunks(self) -> Iterator[Chunk]:
-        """The text's chunks, cleaned as its options say."""
-        self.consumed[0] = 0
+    def chunks(self, count: ByteCount | None = None) -> Iterator[Chunk]:
+        """Return the text's chunks, cleaned as its options say; ``count`` grows by the bytes read."""
         clean = cleaner(self.options)
-        for chunk in self.make_chunks(self):
+        for chunk in self.make_chunks(count or ByteCount()):
             yield Chunk(clean(chunk.data), chunk.source, chunk.line, chunk.records)
 
 
 def read_text(*paths: str | Path, text: TextOptions | None = None, read: ReadOptions | None = None) -> Text:
-    """Files, folders, globs or ``-`` (standard input) as one text.
+    """Return files, folders, globs or ``-`` (standard input) as one text.
 
-    Compressed files (.gz, .bz2, .xz, .zst) are unpacked; of .jsonl and .parquet files a field or
-    column is read. Files of a folder come in the order of their paths.
+    Compressed files (.gz, .bz2, .xz, .zst) are decompressed; of .jsonl, .ndjson and .parquet files a field
+    or column is read. Files of a folder come in the order of their paths.
     """
     files = find_files(paths)
     reading = read or ReadOptions()
 
-    def make_chunks(owner: Text) -> Iterator[Chunk]:
+    def make_chunks(count: ByteCount) -> Iterator[Chunk]:
         for file in files:
-            yield from file_chunks(file, reading, owner.consumed)
+            yield from _file_chunks(file, reading, count)
 
     name = ", ".join(display_name(file) for file in files[:3])
     return Text(
-        make_chunks, text or TextOptions(), total_size(files), name + ("..." if len(files) > 3 else "")
+        make_chunks, text or TextOptions(), _total_size(files), name + ("..." if len(files) > 3 else "")
     )
 
 
-def total_size(files: Iterable[Path]) -> int | None:
-    """The bytes that files have on disk, None if one is a stream."""
+def _total_size(files: Iterable[Path]) -> int | None:
+    """Return the bytes that files have on disk, None if one is a stream."""
     return sum(file.stat().st_size for file in files) if all(file.is_file() for file in files) else None
 
 
 def text_from_strings(
     strings: Strings, text: TextOptions | None = None, read: ReadOptions | None = None
 ) -> Text:
-    """Strings as one text; every line of a string is a sentence. An iterator can be read just once.
+    """Return strings as one text; every line of a string is a sentence. An iterator can be read just once.
 
     Strings may also be a column of a data frame, an Arrow array, or the field ``read.field`` of a
     data frame, an Arrow table, a dataset or any records; missing ones are left out.
@@ -145,18 +102,18 @@ def text_from_strings(
     if isinstance(strings, str | bytes):
         raise InputError("give a list of strings, not one string")
 
-    def make_chunks(owner: Text) -> Iterator[Chunk]:
-        return string_chunks(iterate_strings(strings, reading.field), reading, owner.consumed)
+    def make_chunks(count: ByteCount) -> Iterator[Chunk]:
+        return _string_chunks(iterate_strings(strings, reading.field), reading, count)
 
     return Text(make_chunks, text or TextOptions())
 
 
 def find_files(paths: Iterable[str | Path]) -> list[Path]:
-    """The files that paths, folders and globs stand for."""
+    """Return the files that paths, folders and globs stand for."""
     files: list[Path] = []
     for given in paths:
         try:
-            files.extend(files_at(given))
+            files.extend(_files_at(given))
         except OSError as error:
             raise InputError(f"{given!s:.200}: cannot be read: {error.strerror}") from None
     if not files:
@@ -164,14 +121,14 @@ def find_files(paths: Iterable[str | Path]) -> list[Path]:
     return files
 
 
-def files_at(given: str | Path) -> list[Path]:
-    """The files that one path, folder or glob stands for."""
+def _files_at(given: str | Path) -> list[Path]:
+    """Return the files that one path, folder or glob stands for."""
     path = Path(given)
     if str(given) == "-" or path.is_file() or path.is_fifo() or path.is_char_device():
         return [path]
     # The empty name would be the current folder; more likely it is a shell variable without a value.
     if path.is_dir() and str(given):
-        return files_in(path)
+        return _files_in(path)
     found = sorted(Path(name) for name in glob.glob(str(given), recursive=True))
     files = [file for file in found if file.is_file()]
     if not files:
@@ -179,8 +136,8 @@ def files_at(given: str | Path) -> list[Path]:
     return files
 
 
-def files_in(folder: Path) -> list[Path]:
-    """Every file below a folder that is not hidden, in the order of their paths."""
+def _files_in(folder: Path) -> list[Path]:
+    """Return every file below a folder that is not hidden, in the order of their paths."""
     if folder_kind(folder) is not None:
         raise InputError(f"{folder}: is a result of classgram, not a folder of text")
     files = sorted(
@@ -193,38 +150,43 @@ def files_in(folder: Path) -> list[Path]:
     return files
 
 
-def file_chunks(path: Path, read: ReadOptions, consumed: list[int]) -> Iterator[Chunk]:
-    """One file's chunks, unpacked and decoded."""
+def _file_chunks(path: Path, read: ReadOptions, count: ByteCount) -> Iterator[Chunk]:
+    """Return one file's chunks, decompressed and decoded."""
     name = display_name(path)
     if path.suffix.lower() == ".parquet":
-        yield from string_chunks(parquet_strings(path, read.field), read, consumed, name)
+        yield from _string_chunks(parquet_strings(path, read.field), read, count, name)
         return
-    inner = path.stem if path.suffix.lower() in PACKED else path.name
-    chunks = json_chunks if inner.lower().endswith((".jsonl", ".ndjson")) else plain_chunks
-    with open_unpacked(path, consumed) as file:
+    chunks = _json_chunks if holds_json(path) else _plain_chunks
+    with open_decompressed(path, count) as file:
         yield from chunks(file, name, read)
 
 
-def blocks(head: bytes, file: IO[bytes]) -> Iterator[bytes]:
-    """The bytes of a file whose head was read, in blocks, the last one ending in a line end."""
+def holds_json(path: Path) -> bool:
+    """Return whether a file, by its name, holds a JSON record a line, compressed or not."""
+    name = path.stem if path.suffix.lower() in COMPRESSED else path.name
+    return name.lower().endswith((".jsonl", ".ndjson"))
+
+
+def _blocks(head: bytes, file: IO[bytes]) -> Iterator[bytes]:
+    """Return the bytes of a file whose head was read, in blocks, the last one ending in a line end."""
     last = b"\n"
     block = head
     while block:
         last = block[-1:]
         yield block
-        block = file.read(CHUNK)
+        block = file.read(CHUNK_BYTES)
     if last != b"\n":
         yield b"\n"
 
 
-def cut_between_words(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes, cut just after a separator; a word longer than a block grows its piece."""
+def _cut_between_words(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Return the same bytes, cut just after a separator; a word longer than a block grows its piece."""
     held: list[bytes] = []
     for piece in pieces:
         # A NUL byte is refused when it is met in a chunk: /dev/zero must not be held to its end.
         cut = 0
         for end in (b" ", b"\n", b"\t", b"\r", b"\x0b", b"\x0c", b"\0"):
-            # Looked for only behind what was found: a byte that is not there costs a search.
+            # Searched only behind what was found: a byte that is not there costs a whole search.
             cut = max(cut, piece.rfind(end, cut) + 1)
         if cut == 0:
             held.append(piece)
@@ -235,23 +197,23 @@ def cut_between_words(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def plain_chunks(file: IO[bytes], name: str, read: ReadOptions) -> Iterator[Chunk]:
-    """A plain file's chunks, without its byte-order mark."""
+def _plain_chunks(file: IO[bytes], name: str, read: ReadOptions) -> Iterator[Chunk]:
+    """Return a plain file's chunks, without its byte-order mark."""
     line = 1
     offset = 0
     head = file.read(len(BYTE_ORDER_MARK))
     if head == BYTE_ORDER_MARK:
         offset = len(head)
-        head = file.read(CHUNK)
-    for data in cut_between_words(blocks(head, file)):
+        head = file.read(CHUNK_BYTES)
+    for data in _cut_between_words(_blocks(head, file)):
         yield Chunk(valid(data, name, (line, offset), read), name, line)
         # Faster than to count in bytes, which searches anew behind each.
         line += int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n")))
         offset += len(data)
 
 
-def json_chunks(file: IO[bytes], name: str, read: ReadOptions) -> Iterator[Chunk]:
-    """The chunks of a field of a file of JSON records, one a line."""
+def _json_chunks(file: IO[bytes], name: str, read: ReadOptions) -> Iterator[Chunk]:
+    """Return the chunks of a field of a file of JSON records, one a line."""
 
     def strings() -> Iterator[str]:
         offset = 0
@@ -263,17 +225,17 @@ def json_chunks(file: IO[bytes], name: str, read: ReadOptions) -> Iterator[Chunk
                 yield ""
             offset += len(line)
 
-    yield from string_chunks(strings(), read, None, name)
+    yield from _string_chunks(strings(), read, ByteCount(), name)
 
 
 def json_field(line: bytes, place: str, name: str) -> str:
-    """One record's field."""
+    """Return one record's field."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{place}: not a JSON record ({error}); mend or remove the line") from None
+        raise InputError(f"{place}: not a JSON record ({error}); repair or remove the line") from None
     if not isinstance(record, dict):
-        raise InputError(f"{place}: not a JSON record with fields; mend or remove the line")
+        raise InputError(f"{place}: not a JSON record with fields; repair or remove the line")
     if not isinstance(record.get(name), str):
         held = ", ".join(key for key, value in record.items() if isinstance(value, str)) or "none"
         raise InputError(f"{place}: no text in field {name!r}; name another with --field (of text: {held})")
@@ -281,28 +243,35 @@ def json_field(line: bytes, place: str, name: str) -> str:
 
 
 def parquet_strings(path: Path, column: str) -> Iterator[str]:
-    """A column of a Parquet file."""
+    """Return a column of a Parquet file, missing values as empty strings."""
     try:
-        from pyarrow import parquet
+        from pyarrow import ArrowException, parquet
     except ImportError:
         raise InputError(f"{path}: reading Parquet needs: pip install 'classgram[arrow]'") from None
     try:
-        file = parquet.ParquetFile(path)
-        if column not in file.schema_arrow.names:
-            held = ", ".join(file.schema_arrow.names)
-            raise InputError(f"{path}: no column {column!r}; name another with --field (it has: {held})")
-        for batch in file.iter_batches(columns=[column]):
-            for value in batch.column(0).to_pylist():
-                yield "" if value is None else value
-    except (OSError, ValueError) as error:
+        with parquet.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            if column not in names:
+                raise InputError(
+                    f"{path}: no column {column!r}; name another with --field (it has: {', '.join(names)})"
+                )
+            for batch in file.iter_batches(columns=[column]):
+                for value in batch.column(0).to_pylist():
+                    if not isinstance(value, str | None):
+                        held = file.schema_arrow.field(column).type
+                        raise InputError(
+                            f"{path}: column {column!r} holds {held}, not text; name another with --field"
+                        )
+                    yield value or ""
+    except (ArrowException, OSError, ValueError) as error:
         reason = (str(error).splitlines() or [""])[0]
         raise InputError(f"{path}: broken Parquet file ({reason}); fetch or write it again") from None
 
 
-def string_chunks(
-    strings: Iterable[str], read: ReadOptions, consumed: list[int] | None, name: str = "strings"
+def _string_chunks(
+    strings: Iterable[str], read: ReadOptions, count: ByteCount, name: str = "strings"
 ) -> Iterator[Chunk]:
-    """Strings gathered into chunks; each ends its last line, and its number serves as line number."""
+    """Return strings gathered into chunks; each ends its last line, and its number serves as line number."""
     gathered: list[bytes] = []
     records: list[int] = []
     size = 0
@@ -316,9 +285,8 @@ def string_chunks(
         lines += data.count(b"\n")
         records.append(lines)
         size += len(data)
-        if consumed is not None:
-            consumed[0] += len(data)
-        if size >= CHUNK:
+        count.total += len(data)
+        if size >= CHUNK_BYTES:
             yield Chunk(b"".join(gathered), name, first, tuple(records))
             first += len(records)
             gathered, records, size, lines = [], [], 0, 0
@@ -330,7 +298,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def encoded(string: str, place: str, read: ReadOptions) -> bytes:
-    """A string as UTF-8 where it is text, with lone surrogates refused or replaced as asked."""
+    """Return a string as UTF-8, with lone surrogates refused or replaced as asked."""
     if not isinstance(string, str):
         raise InputError(f"{place}: not a string but {string!r:.50}")
     if "\0" in string:
@@ -347,7 +315,7 @@ def encoded(string: str, place: str, read: ReadOptions) -> bytes:
 
 
 def valid(data: bytes, name: str, place: tuple[int, int], read: ReadOptions) -> bytes:
-    """The same bytes where they are text, with invalid UTF-8 refused or replaced as asked."""
+    """Return the same bytes where they are text, with invalid UTF-8 refused or replaced as asked."""
     line, offset = place
     nul = data.find(b"\0")
     if nul >= 0:
@@ -355,7 +323,7 @@ def valid(data: bytes, name: str, place: tuple[int, int], read: ReadOptions) -> 
         raise InputError(
             f"{name}, line {at}: NUL byte at byte {offset + nul}; is it a text file? convert it to UTF-8"
         )
-    fault = -1 if data.isascii() else first_fault(data)
+    fault = -1 if data.isascii() else _first_fault(data)
     if fault < 0:
         return data
     if read.encoding_errors == "replace":
@@ -367,134 +335,11 @@ def valid(data: bytes, name: str, place: tuple[int, int], read: ReadOptions) -> 
     )
 
 
-_PIECE = re.compile(b".{1,65536}[^ \t\n\r\x0b\x0c]*", re.DOTALL)
-"""A piece of text that ends between two words."""
-
-
-def first_fault(data: bytes) -> int:
-    """Where bytes are no UTF-8, or -1; a piece at a time, because a string of them all takes new memory."""
-    for piece in _PIECE.finditer(data):
+def _first_fault(data: bytes) -> int:
+    """Return where bytes are not UTF-8, or -1, a piece at a time: decoding all at once takes new memory."""
+    for piece in PIECE.finditer(data):
         try:
             piece.group().decode("utf-8")
         except UnicodeDecodeError as error:
             return piece.start() + error.start
     return -1
-
-
-Bytes = npt.NDArray[np.uint8]
-Step = Callable[[Bytes], Bytes]
-Cleaner = Callable[[bytes], bytes]
-
-# Their lower case depends on their neighbours (final sigma) or is two characters (dotted I).
-_IRREGULAR = [ord("Σ"), ord("İ")]
-
-
-class Room:
-    """Memory that is used again for every chunk: new memory costs more than what is done in it."""
-
-    def __init__(self) -> None:
-        self._bytes = np.empty(0, np.uint8)
-
-    def of(self, size: int) -> Bytes:
-        """So many bytes, or more."""
-        if self._bytes.size < size:
-            self._bytes = np.empty(size, np.uint8)
-        return self._bytes
-
-
-def lowering() -> Step:
-    """A step that makes text lower case, as ``str.lower``."""
-    from classgram.runtime.compiled import frozen
-    from classgram.text._kernels.letters import lower_letters
-
-    room, table = Room(), frozen(lower_table())
-
-    def lower(data: Bytes) -> Bytes:
-        out = room.of(data.size * 3 // 2 + 16)
-        written = 0
-        for piece in _PIECE.finditer(data.data):
-            made = lower_letters(data[piece.start() : piece.end()], table, out[written:])
-            if made < 0:
-                lowered = data[piece.start() : piece.end()].tobytes().decode().lower().encode()
-                made = len(lowered)
-                out[written : written + made] = np.frombuffer(lowered, np.uint8)
-            written += made
-        return frozen(out[:written])
-
-    return lower
-
-
-@lru_cache
-def lower_table() -> npt.NDArray[np.int32]:
-    """The lower case of every code point up to the last that has one; -1 where it is irregular."""
-    table = np.arange(0x20000, dtype=np.int32)
-    # Surrogates are no characters.
-    codes = np.delete(table, [*range(0xD800, 0xE000), *_IRREGULAR])
-    table[codes] = np.frombuffer(codes.tobytes().decode("utf-32").lower().encode("utf-32-le"), np.int32)
-    table = table[: np.flatnonzero(table != np.arange(table.size))[-1] + 1]
-    table[_IRREGULAR] = -1
-    return table
-
-
-def cleaner(options: TextOptions) -> Cleaner:
-    """The function that makes a chunk's bytes what the options say."""
-    steps: list[Step] = []
-    if options.lowercase:
-        steps.append(lowering())
-    if options.punctuation != "keep":
-        steps.append(rewriting(options.punctuation == "verbalise"))
-    if not steps:
-        return lambda data: data
-
-    def clean(data: bytes) -> bytes:
-        array = np.frombuffer(data, np.uint8)
-        for step in steps:
-            array = step(array)
-        return array.tobytes()
-
-    return clean
-
-
-def rewriting(spoken: bool) -> Step:
-    """A step that verbalises or strips marks."""
-    from classgram.runtime.compiled import frozen
-    from classgram.text._kernels.punctuation import rewrite_marks
-
-    room, table = Room(), mark_table(spoken)
-    growth = most_growth(table)
-
-    def rewrite(data: Bytes) -> Bytes:
-        # Room that stays unused takes no memory.
-        out = room.of(data.size * growth + 16)
-        return frozen(out[: rewrite_marks(data, table, out)])
-
-    return rewrite
-
-
-def most_growth(table: "MarkTable") -> int:
-    """How many times as long a text of marks may become."""
-    return int(np.ceil(np.max(np.diff(table.new_starts) / np.diff(table.starts))))
-
-
-@lru_cache
-def mark_table(spoken: bool) -> "MarkTable":
-    """The table of marks for the kernel."""
-    from classgram.runtime.compiled import frozen
-    from classgram.text._kernels import punctuation as marks
-
-    ordered = sorted(MARKS, key=lambda mark: (mark.text.encode()[0], -len(mark.text.encode())))
-    texts = [mark.text.encode() for mark in ordered]
-    # Spaces around it make a mark a word; a stripped one leaves a space.
-    new = [f" {mark.text}{mark.name} ".encode() if spoken else b" " for mark in ordered]
-    roles = np.full(256, marks.PLAIN, np.uint8)
-    roles[[text[0] for text in texts]] = marks.MARK
-    roles[list(SPACES)] = marks.SPACE
-    return marks.MarkTable(
-        frozen(np.frombuffer(b"".join(texts), np.uint8)),
-        frozen(np.cumsum([0, *map(len, texts)], dtype=np.int64)),
-        frozen(np.frombuffer(b"".join(new), np.uint8)),
-        frozen(np.cumsum([0, *map(len, new)], dtype=np.int64)),
-        frozen(np.searchsorted([text[0] for text in texts], np.arange(257)).astype(np.int64)),
-        frozen(np.array([mark.inside for mark in ordered], np.uint8)),
-        frozen(roles),
-    )

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from classgram.files.compressed import PACKED, display_name, open_unpacked
+from classgram.files.compressed import display_name, open_decompressed
 from classgram.options import ReadOptions
-from classgram.text.reading import BYTE_ORDER_MARK, find_files, json_field, parquet_strings, valid
+from classgram.text.reading import BYTE_ORDER_MARK, find_files, holds_json, json_field, parquet_strings, valid
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,21 +20,19 @@ class Record:
 
 
 def read_records(paths: Iterable[str | Path], read: ReadOptions) -> Iterator[Record]:
-    """Every line of the files in order, blank ones too; of .jsonl and .parquet files a field."""
+    """Return every line of the files in order, blank ones too; of .jsonl and .parquet files a field."""
     for path in find_files(tuple(paths)):
-        kind = path.suffix.lower()
-        if kind == ".parquet":
+        if path.suffix.lower() == ".parquet":
             yield from (Record(text, {read.field: text}) for text in parquet_strings(path, read.field))
-            continue
-        stem = path.stem.lower() if kind in PACKED else path.name.lower()
-        yield from file_records(path, stem.endswith((".jsonl", ".ndjson")), read)
+        else:
+            yield from _file_records(path, read)
 
 
-def file_records(path: Path, is_json: bool, read: ReadOptions) -> Iterator[Record]:
-    """One file's lines."""
-    name = display_name(path)
+def _file_records(path: Path, read: ReadOptions) -> Iterator[Record]:
+    """Return one file's lines."""
+    name, is_json = display_name(path), holds_json(path)
     offset = 0
-    with open_unpacked(path, [0]) as file:
+    with open_decompressed(path) as file:
         for number, line in enumerate(file, start=1):
             if number == 1:
                 line = line.removeprefix(BYTE_ORDER_MARK)

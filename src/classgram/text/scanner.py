@@ -1,24 +1,22 @@
 """The scanner: chunks of text to word ids, through a hash table that grows as words are met."""
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.errors import InputError
 from classgram.runtime.compiled import frozen
+from classgram.runtime.compiled.arrays import Int32Array, Int64Array
 from classgram.text._kernels import scan as kernel
 from classgram.text.reading import Chunk
-
-Int32s = npt.NDArray[np.int32]
 
 SYMBOLS = ("<unk>", "<s>", "</s>")
 """The words with fixed ids 0, 1 and 2."""
 
-MANY_TYPES, LETTERS = 1 << 14, 1 << 17
-"""Words, and bytes of words, that a table has room for at first: those of a text of a few megabytes."""
+FIRST_TYPES, FIRST_BYTES = 1 << 14, 1 << 17
+"""Words, and bytes of words, that a table can hold at first: those of a text of a few megabytes."""
 
 
 class WordScanner:
-    """Turns chunks into ids; words get ids in the order of their first appearance.
+    """A hash table that turns chunks into ids, given to words in the order of their first appearance.
 
     The table starts with ``words`` (each ended by a line end), whose first three are the symbols.
     With ``grow`` false a word that is not in it is <unk>. With ``blank_lines`` true a line without
@@ -34,8 +32,8 @@ class WordScanner:
     ) -> None:
         self._state = np.zeros(kernel.STATE_SIZE, np.int64)
         self._out = np.empty(0, np.int32)
-        self._table = empty_table(
-            max(words.count(b"\n"), MANY_TYPES if grow else 0), 2 * len(words) + LETTERS
+        self._table = _empty_table(
+            max(words.count(b"\n"), FIRST_TYPES if grow else 0), 2 * len(words) + FIRST_BYTES
         )
         self._rules = kernel.Rules(kernel.ALLOW, 1, 0)
         self.feed(Chunk(words, "vocabulary", 1))
@@ -44,8 +42,8 @@ class WordScanner:
         symbols = kernel.SKIP if skip_symbols else kernel.REFUSE
         self._rules = kernel.Rules(symbols, int(grow), int(blank_lines))
 
-    def feed(self, chunk: Chunk) -> Int32s:
-        """The ids of a chunk's words, </s> closing each line that has words."""
+    def feed(self, chunk: Chunk) -> Int32Array:
+        """Return the ids of a chunk's words, </s> closing each line that has words."""
         most = self.most_ids(chunk)
         if self._out.size < most:
             self._out = np.empty(most, np.int32)
@@ -53,10 +51,10 @@ class WordScanner:
 
     @staticmethod
     def most_ids(chunk: Chunk) -> int:
-        """How many ids there must be room for."""
+        """Return the most ids that a chunk may give."""
         return len(chunk.data) + 1
 
-    def feed_into(self, out: Int32s, chunk: Chunk) -> int:
+    def feed_into(self, out: Int32Array, chunk: Chunk) -> int:
         """Write the ids of a chunk's words, and return how many they are."""
         state = self._state
         state[kernel.POSITION] = 0
@@ -79,13 +77,13 @@ class WordScanner:
             "remove it, or skip such words with --skip-symbols"
         )
 
-    def _grow(self, room: int) -> None:
-        """Double the table, with room for the letters of one more chunk."""
+    def _grow(self, more_bytes: int) -> None:
+        """Double the table, with space for so many more bytes of words."""
         old = self._table
         types = self.types
         used = int(self._state[kernel.BYTES])
-        letters = old.letters.size if used + room <= old.letters.size else 2 * used + room
-        self._table = empty_table(2 * old.ends.size, letters)
+        letters = old.letters.size if used + more_bytes <= old.letters.size else 2 * used + more_bytes
+        self._table = _empty_table(2 * old.ends.size, letters)
         self._table.ends[:types] = old.ends[:types]
         self._table.counts[:types] = old.counts[:types]
         self._table.letters[:used] = old.letters[:used]
@@ -97,18 +95,18 @@ class WordScanner:
         return int(self._state[kernel.TYPES])
 
     @property
-    def counts(self) -> npt.NDArray[np.int64]:
+    def counts(self) -> Int64Array:
         """How often each word was met, by id; for </s>, the number of sentences."""
         return self._table.counts[: self.types]
 
-    def words(self, ids: npt.NDArray[np.int64]) -> bytes:
-        """The words with these ids, each ended by a line end."""
+    def words(self, ids: Int64Array) -> bytes:
+        """Return the words with these ids, each ended by a line end."""
         out = np.empty(int(self._state[kernel.BYTES]) + ids.size, np.uint8)
         return out[: kernel.gather_words(self._table, frozen(ids), out)].tobytes()
 
 
-def empty_table(types: int, letters: int) -> kernel.WordTable:
-    """An empty table for so many words with so many bytes in all, at most half full."""
+def _empty_table(types: int, letters: int) -> kernel.WordTable:
+    """Return an empty table for so many words with so many bytes in all, at most half full."""
     places = 1 << max(4, (2 * types - 1).bit_length())
     return kernel.WordTable(
         np.zeros(2 * places, np.uint64),

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from classgram.runtime.compiled.arrays import Int32Array, Int64Array
 
 
 @dataclass(frozen=True)
@@ -13,13 +14,13 @@ class Sentences:
     ids: int32; offsets: int64, sentence i being ids[offsets[i]:offsets[i + 1]].
     """
 
-    ids: npt.NDArray[np.int32]
-    offsets: npt.NDArray[np.int64]
+    ids: Int32Array
+    offsets: Int64Array
 
     def __len__(self) -> int:
         return self.offsets.size - 1
 
-    def __getitem__(self, index: int) -> npt.NDArray[np.int32]:
+    def __getitem__(self, index: int) -> Int32Array:
         return self.ids[self.offsets[index] : self.offsets[index + 1]]
 
     @property
@@ -28,8 +29,8 @@ class Sentences:
         return self.ids.size
 
 
-def sentences_from_ids(ids: npt.NDArray[np.int32], end: int) -> Sentences:
-    """Sentences from a stream of ids in which ``end`` closes each."""
+def sentences_from_ids(ids: Int32Array, end: int) -> Sentences:
+    """Return the sentences of a stream of ids in which ``end`` closes each."""
     ends = np.flatnonzero(ids == end) + 1
     offsets = np.concatenate([np.zeros(1, np.int64), ends.astype(np.int64)])
     return Sentences(ids, offsets)

@@ -1,4 +1,4 @@
-"""The vocabulary: which words there are, their ids, and how text was made into words."""
+"""The vocabulary: which words there are, their ids, and how their text was cleaned (section 5: the data)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -7,19 +7,20 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.errors import InputError
 from classgram.files.folders import CONFIG, Folder, checksum
 from classgram.options import Punctuation, ReadOptions, TextOptions, VocabularyOptions
-from classgram.text.reading import Chunk, Text, cleaner, encoded, read_text, text_from_strings
+from classgram.runtime.compiled.arrays import Int32Array, Int64Array
+from classgram.text.cleaning import cleaner
+from classgram.text.reading import Chunk, Text, encoded, read_text
 from classgram.text.scanner import SYMBOLS, WordScanner
 from classgram.text.sentences import Sentences, sentences_from_ids
 
 UNK, BOS, EOS = 0, 1, 2
 """The ids of <unk>, <s> and </s>."""
 
-FILE = "vocabulary.txt"
+_FILE = "vocabulary.txt"
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Vocabulary:
 
     @classmethod
     def from_words(cls, words: Iterable[str], text: TextOptions | None = None) -> "Vocabulary":
-        """A vocabulary of the symbols and the given words, in this order.
+        """Return a vocabulary of the symbols and the given words, in this order.
 
         >>> Vocabulary.from_words(["the", "cat"]).id("cat")
         4
@@ -65,11 +66,11 @@ class Vocabulary:
         return {word: number for number, word in enumerate(self.words)}
 
     def word(self, number: int) -> str:
-        """The word with this id."""
+        """Return the word with this id."""
         return self.words[number]
 
     def id(self, word: str) -> int:
-        """A word's id, that of <unk> for a word that is not in the vocabulary."""
+        """Return a word's id, that of <unk> for a word that is not in the vocabulary."""
         return self._ids.get(word, UNK)
 
     def __contains__(self, word: str) -> bool:
@@ -81,7 +82,7 @@ class Vocabulary:
         return checksum(repr(self.text).encode() + self.letters)
 
     def scanner(self, read: ReadOptions | None = None, blank_lines: bool = False) -> WordScanner:
-        """A scanner that knows these words alone."""
+        """Return a scanner that knows these words alone."""
         skip = read.skip_symbols if read else False
         scanner = WordScanner(self.letters, grow=False, skip_symbols=skip, blank_lines=blank_lines)
         if scanner.types != len(self):
@@ -89,7 +90,7 @@ class Vocabulary:
         return scanner
 
     def encode(self, text: Text, read: ReadOptions | None = None) -> Sentences:
-        """A whole text as sentences of this vocabulary; the text must be made as this vocabulary was."""
+        """Return a whole text as sentences; its text options must be those of this vocabulary."""
         if text.options != self.text:
             raise InputError(f"the text is read with {text.options}, the vocabulary with {self.text}")
         scanner = self.scanner(read)
@@ -97,12 +98,8 @@ class Vocabulary:
         ids = np.concatenate(parts) if parts else np.empty(0, np.int32)
         return sentences_from_ids(ids, EOS)
 
-    def encode_strings(self, strings: Iterable[str]) -> Sentences:
-        """Every line of every string as a sentence, blank ones left out."""
-        return self.encode(text_from_strings(strings, self.text))
-
     def encode_lines(self, lines: Sequence[str], read: ReadOptions | None = None) -> Sentences:
-        """Each string as one sentence, also one without words; line ends in it count as spaces."""
+        """Return each string as one sentence, also one without words; line ends in it count as spaces."""
         reading = read or ReadOptions()
         data = b"".join(
             encoded(line, f"strings, line {number}", reading).replace(b"\n", b" ") + b"\n"
@@ -113,14 +110,14 @@ class Vocabulary:
         return sentences_from_ids(ids, EOS)
 
     def to_files(self, prefix: str = "") -> tuple[dict[str, Any], dict[str, bytes]]:
-        """What a folder must hold for this vocabulary: an entry of its config, and a text."""
-        return {"text": asdict(self.text)}, {prefix + FILE: self.letters}
+        """Return what a folder must hold for this vocabulary: an entry of its config, and a text."""
+        return {"text": asdict(self.text)}, {prefix + _FILE: self.letters}
 
     @classmethod
     def from_folder(cls, folder: Folder, prefix: str = "") -> "Vocabulary":
-        """The vocabulary that a folder holds."""
-        path = folder.path / (prefix + FILE)
-        letters = folder.text(prefix + FILE)
+        """Return the vocabulary that a folder holds."""
+        path = folder.path / (prefix + _FILE)
+        letters = folder.text(prefix + _FILE)
         words = letters.split()
         whole = letters.endswith(b"\n") and b"\0" not in letters and len(set(words)) == letters.count(b"\n")
         if not whole or words[: len(SYMBOLS)] != [symbol.encode() for symbol in SYMBOLS]:
@@ -129,11 +126,11 @@ class Vocabulary:
             letters.decode()
         except UnicodeDecodeError:
             raise InputError(f"{path}: is not UTF-8; make the folder again") from None
-        return cls(letters, text_options(folder))
+        return cls(letters, _text_options(folder))
 
 
-def text_options(folder: Folder) -> TextOptions:
-    """The text options in a folder's config.json."""
+def _text_options(folder: Folder) -> TextOptions:
+    """Return the text options in a folder's config.json."""
     try:
         options = TextOptions(**folder.require("text"))
         known = isinstance(options.lowercase, bool) and options.punctuation in get_args(Punctuation)
@@ -145,7 +142,7 @@ def text_options(folder: Folder) -> TextOptions:
 
 
 def read_word_list(path: Path, text: TextOptions) -> list[bytes]:
-    """The words of a list, one a line, made as the text options say."""
+    """Return the words of a list, one a line, cleaned as the text options say."""
     words = [word for chunk in read_text(path, text=text).chunks() for word in chunk.data.split()]
     if not words:
         raise InputError(f"{path}: the word list is empty; write one word a line")
@@ -157,9 +154,9 @@ def choose_vocabulary(
     options: VocabularyOptions,
     listed: list[bytes] | None,
     text: TextOptions,
-    counts: npt.NDArray[np.int64] | None = None,
-) -> tuple[Vocabulary, npt.NDArray[np.int32]]:
-    """The vocabulary of a scanned text, and the final id of every id the scanner gave.
+    counts: Int64Array | None = None,
+) -> tuple[Vocabulary, Int32Array]:
+    """Return the vocabulary of a scanned text, and the final id of every id the scanner gave.
 
     With ``listed``, what ``options.words`` holds, just these words and all of them are chosen. Where a
     part of the text decides, ``counts`` are the words' counts in it.

@@ -55,11 +55,11 @@ FIRST_CLASS, RARE_CLASS = 2, 1
 
 def is_utf8(path: Path) -> bool:
     """Whether all of a file is UTF-8."""
-    from classgram.files.compressed import open_unpacked
+    from classgram.files.compressed import open_decompressed
 
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        with open_unpacked(path, [0]) as file:
+        with open_decompressed(path) as file:
             while block := file.read(1 << 20):
                 decoder.decode(block)
         decoder.decode(b"", final=True)
@@ -73,7 +73,7 @@ def corpus_text(path: Path) -> tuple["Text", str]:
 
     One that is not UTF-8 is read as Latin-1, which gives every byte back as it was.
     """
-    from classgram.files.compressed import open_unpacked
+    from classgram.files.compressed import open_decompressed
     from classgram.text.reading import read_text, text_from_strings
 
     if not path.is_file() and not path.is_fifo() and not path.is_char_device():
@@ -82,7 +82,7 @@ def corpus_text(path: Path) -> tuple["Text", str]:
         return read_text(path, read=READ), "utf-8"
 
     def lines() -> Iterator[str]:
-        with open_unpacked(path, [0]) as file:
+        with open_decompressed(path) as file:
             yield from (line.decode("latin-1") for line in file)
 
     return text_from_strings(lines(), read=READ), "latin-1"
@@ -90,7 +90,7 @@ def corpus_text(path: Path) -> tuple["Text", str]:
 
 def count_corpus(text: "Text", min_count: int) -> tuple["NgramCounts", list[str]]:
     """The counts of a text with rarer words as <unk>, and these words."""
-    from classgram.counts.ngram_counts import count_ngrams, count_sentences, read_sentences
+    from classgram.counts.counting import count_ngrams, count_sentences, read_sentences
     from classgram.text.sentences import Sentences
     from classgram.text.vocabulary import UNK, Vocabulary
 
@@ -142,7 +142,7 @@ def mkcls_search(options: MkclsOptions, counts: "NgramCounts") -> SearchOptions:
 def make_classes(options: MkclsOptions) -> None:
     """Do what mkcls does."""
     from classgram.classes.class_list import SENTENCE_ENDS, ClassList, Member, partition_list
-    from classgram.files.folders import check_parent
+    from classgram.files.atomic import check_parent
 
     if options.output is not None:
         check_parent(options.output)
@@ -178,7 +178,7 @@ def cluster_text(options: ClustercatOptions) -> None:
     """Do what clustercat does."""
     from classgram.class_files.converting import Source, vector_lines
     from classgram.class_files.writing import clustercat_lines, tsv_lines, write_bytes
-    from classgram.counts.ngram_counts import count_ngrams
+    from classgram.counts.counting import count_ngrams
     from classgram.text.reading import read_text
 
     announce_compilation(options.quiet)

@@ -23,7 +23,8 @@ from classgram.clustering._kernels.sparse_cells import (
     read_sparse_row,
     sparse_cell,
 )
-from classgram.runtime.compiled import LEAN, before_compiling, inlined, kernel_part, lean_kernel
+from classgram.runtime.compiled import LEAN, inlined, kernel_part, lean_kernel
+from classgram.runtime.compiled.calling import before_compiling
 from classgram.text._kernels.eight_bytes import ONE, ZERO, first_marked, load_eight
 
 CUT = 255

@@ -1,6 +1,5 @@
 """Engines: who finds the best classes of a round of elements. They never change the result."""
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -20,6 +19,7 @@ from classgram.errors import InputError
 from classgram.runtime.compiled import packed
 from classgram.runtime.compiled.arrays import Int32Array, Int64Array
 from classgram.runtime.signals import signals_put_off
+from classgram.runtime.threads import available_threads
 
 
 class Rounds(Protocol):
@@ -158,11 +158,3 @@ class LocalRounds:
         self._engine.run(
             [partial(renew_rows, self._table, self._criterion, first, shares) for first in range(shares)]
         )
-
-
-def available_threads() -> int:
-    """Return the number of cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1

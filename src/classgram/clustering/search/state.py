@@ -39,8 +39,8 @@ from classgram.clustering.search.class_table import (
     sparse_cells,
     sparse_table,
 )
-from classgram.counts._kernels.counting import stack_rows
-from classgram.counts.events import Events, SparseRows
+from classgram.counts._kernels.sparse_rows import SparseRows, stack_rows
+from classgram.counts.events import Events
 from classgram.errors import InputError
 from classgram.runtime.compiled import frozen
 
@@ -226,9 +226,9 @@ def stack(events: Events) -> SparseRows:
     """Give each word's contexts and then its followers, those numbered from V on, as one row."""
     before, after = events.by_column, events.by_row
     starts = before.starts + after.starts
-    stacked = np.empty(starts[-1], np.int32), np.empty(starts[-1], before.counts.dtype)
+    stacked = SparseRows(starts, np.empty(starts[-1], np.int32), np.empty(starts[-1], before.counts.dtype))
     stack_rows(before, after, events.columns, stacked)
-    return SparseRows(starts, *stacked)
+    return stacked
 
 
 def running_numbers(

@@ -1,38 +1,37 @@
 """Contexts to elements: a walk down the tree of contexts, last word first."""
 
-import numpy as np
-import numpy.typing as npt
+from typing import NamedTuple
 
+from classgram.counts._kernels.suffixes import find
 from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled.arrays import Int32Array, Int64Array
 
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
+
+class ContextTree(NamedTuple):
+    """The tree of contexts, read from the last word backwards; its first nodes are the single words.
+
+    The children of node p are starts[p] to starts[p + 1], sorted by word; elements holds a node's element,
+    or -1 where the context is only the end of longer ones.
+    """
+
+    starts: Int64Array
+    words: Int32Array
+    elements: Int32Array
 
 
 @lean_kernel
 def find_elements(
-    ids: Int32s, places: Int64s, trie: tuple[Int64s, Int32s, Int32s], length: int, out: Int32s
+    ids: Int32Array, positions: Int64Array, tree: ContextTree, length: int, out: Int32Array
 ) -> None:
-    """For each place the element of the longest suffix, of up to ``length`` words, before it."""
-    starts, words, elements = trie
-    for k in range(places.size):
-        place = places[k]
-        node = np.int64(ids[place - 1])
-        best = elements[node]
+    """Write the element of the longest suffix, of up to ``length`` words, before each position."""
+    for k in range(positions.size):
+        position = positions[k]
+        node = int(ids[position - 1])
+        best = tree.elements[node]
         for back in range(2, length + 1):
-            word = ids[place - back]
-            low = starts[node]
-            high = starts[node + 1]
-            end = high
-            while low < high:
-                middle = (low + high) >> 1
-                if words[middle] < word:
-                    low = middle + 1
-                else:
-                    high = middle
-            if low >= end or words[low] != word:
+            node = find(tree.words, tree.starts[node], tree.starts[node + 1], ids[position - back])
+            if node < 0:
                 break
-            node = low
-            if elements[node] >= 0:
-                best = elements[node]
+            if tree.elements[node] >= 0:
+                best = tree.elements[node]
         out[k] = best

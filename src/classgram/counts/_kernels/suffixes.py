@@ -1,12 +1,11 @@
 """Links from n-grams to their suffixes, one level down."""
 
-import numpy as np
-
 from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled.arrays import Int32Array, Int64Array
 
 
 @lean_kernel
-def find(words: np.ndarray, start: int, end: int, word: int) -> int:
+def find(words: Int32Array, start: int, end: int, word: int) -> int:
     """Return the index of a word in a sorted range, or -1.
 
     A row holds different ids, so that word w is among its first w + 1; and the search has no branch
@@ -25,12 +24,12 @@ def find(words: np.ndarray, start: int, end: int, word: int) -> int:
 
 @lean_kernel
 def link_suffixes(
-    starts: np.ndarray,
-    words: np.ndarray,
-    parent_suffixes: np.ndarray,
-    lower_starts: np.ndarray,
-    lower_words: np.ndarray,
-    suffixes: np.ndarray,
+    starts: Int64Array,
+    words: Int32Array,
+    parent_suffixes: Int32Array,
+    lower_starts: Int64Array,
+    lower_words: Int32Array,
+    suffixes: Int32Array,
 ) -> None:
     """Write, for each entry of a level, the entry of the level below that is its suffix, or -1.
 

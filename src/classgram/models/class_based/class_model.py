@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classgram.clustering.class_pairs import ClassPairs, add_up
-from classgram.counts.events import Contexts, padded_ids
+from classgram.counts.contexts import Contexts, padded_ids
 from classgram.counts.ngram_counts import NgramCounts, gram_words, parents_of
 from classgram.errors import InputError
 from classgram.files.folders import Folder, check_finite, check_range, check_starts

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from classgram.counts.ngram_counts import Level, NgramCounts, first_level, parents_of
+from classgram.counts._kernels.counting import Level
+from classgram.counts.ngram_counts import NgramCounts, first_level, parents_of
 from classgram.errors import InputError
 from classgram.files.folders import Folder, check_finite, check_range
 from classgram.models.class_based.class_model import INFO_KEYS, adopt_unseen, member_probabilities

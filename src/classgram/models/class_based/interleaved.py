@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from classgram.counts.ngram_counts import count_block
+from classgram.counts.block_counting import count_block
 from classgram.errors import InputError
 from classgram.files.folders import Folder, check_range
 from classgram.models.class_based.class_model import adopt_unseen

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from classgram.clustering.exchange import exchange
-from classgram.counts.ngram_counts import NgramCounts, count_sentences
+from classgram.counts.counting import count_sentences
+from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
 from classgram.models.class_based.class_ngrams import train_class_ngrams
 from classgram.models.class_based.interleaved import InterleavedModel, train_interleaved

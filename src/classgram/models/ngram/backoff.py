@@ -4,17 +4,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from classgram.counts.ngram_counts import Level
+from classgram.counts._kernels.counting import Level
+from classgram.counts.suffixes import link_levels
 from classgram.errors import InputError
 from classgram.models._kernels.estimation import back_off, raise_cutoffs
 from classgram.models.ngram.discounts import good_turing_factors, relative_frequencies
-from classgram.models.ngram.trie import (
-    BackoffTrie,
-    LevelEstimates,
-    assemble,
-    link_levels,
-    without_double_starts,
-)
+from classgram.models.ngram.trie import BackoffTrie, LevelEstimates, assemble, without_double_starts
 from classgram.runtime.compiled import frozen
 
 Note = Callable[[str], None]

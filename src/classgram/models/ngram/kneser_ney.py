@@ -4,16 +4,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from classgram.counts.ngram_counts import Level
+from classgram.counts._kernels.counting import Level
+from classgram.counts.suffixes import link_levels
 from classgram.models._kernels.estimation import count_continuations, interpolate
 from classgram.models.ngram.discounts import Discounts, modified_kneser_ney_discounts
-from classgram.models.ngram.trie import (
-    BackoffTrie,
-    LevelEstimates,
-    assemble,
-    link_levels,
-    without_double_starts,
-)
+from classgram.models.ngram.trie import BackoffTrie, LevelEstimates, assemble, without_double_starts
 from classgram.runtime.compiled import frozen
 from classgram.text.vocabulary import BOS
 

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import numpy.typing as npt
 
-from classgram.counts.ngram_counts import Level, parents_of
+from classgram.counts._kernels.counting import Level
+from classgram.counts.ngram_counts import parents_of
 from classgram.errors import InputError
 from classgram.models._kernels.pruning import entropy_losses, raise_losses
 from classgram.models.ngram.trie import BackoffTrie, LevelEstimates, assemble

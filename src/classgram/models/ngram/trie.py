@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classgram.counts._kernels.suffixes import link_suffixes
-from classgram.counts.ngram_counts import Level, first_level
+from classgram.counts._kernels.counting import Level
+from classgram.counts.ngram_counts import first_level
 from classgram.errors import InputError
 from classgram.files.folders import Folder, check_finite, check_range
 from classgram.models._kernels.batches import BLOCK, fill_index, score_blocks
@@ -216,21 +216,6 @@ def without_double_starts(levels: Sequence[Level]) -> list[Level]:
         kept.append(Level(frozen(starts), frozen(words), frozen(counts)))
         first, last = start, end
     return kept
-
-
-def link_levels(levels: Sequence[Level]) -> list[np.ndarray]:
-    """Return each level's suffixes, from order 2 up: the entries of the level below."""
-    links = [frozen(levels[1].words)] if len(levels) > 1 else []
-    for level, below in zip(levels[2:], levels[1:], strict=False):
-        suffixes = np.empty(level.words.size, np.int32)
-        link_suffixes(level.starts, level.words, links[-1], below.starts, below.words, suffixes)
-        if (suffixes < 0).any():
-            raise InputError(
-                "the counts lack shorter n-grams that longer ones end in; "
-                "count again with cut-offs that do not fall as the order rises"
-            )
-        links.append(frozen(suffixes))
-    return links
 
 
 def assemble(

@@ -5,26 +5,24 @@ the lower seven bits.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.runtime.compiled import kernel_part
-
-Bytes = npt.NDArray[np.uint8]
+from classgram.runtime.compiled.arrays import ByteArray
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
-ONES = np.uint64(0x0101010101010101)
-LOW_BITS = np.uint64(0x7F7F7F7F7F7F7F7F)
+_ONES = np.uint64(0x0101010101010101)
+_LOW_BITS = np.uint64(0x7F7F7F7F7F7F7F7F)
 TOP_BITS = np.uint64(0x8080808080808080)
-CASE_BITS = np.uint64(0x2020202020202020)
+_CASE_BITS = np.uint64(0x2020202020202020)
 _BYTE = np.uint64(0xFF)
 # Times 1 << 8k, its top byte is k.
 _COUNT_BYTES = np.uint64(0x0001020304050607)
 
 
 @kernel_part
-def load_eight(data: Bytes, position: np.uint64) -> np.uint64:
-    """The eight bytes from a position on; compiles to one load."""
+def load_eight(data: ByteArray, position: np.uint64) -> np.uint64:
+    """Return the eight bytes from a position on; compiles to one load."""
     return (
         np.uint64(data[position])
         | np.uint64(data[position + np.uint64(1)]) << np.uint64(8)
@@ -38,7 +36,7 @@ def load_eight(data: Bytes, position: np.uint64) -> np.uint64:
 
 
 @kernel_part
-def store_eight(out: Bytes, position: np.uint64, eight: np.uint64) -> None:
+def store_eight(out: ByteArray, position: np.uint64, eight: np.uint64) -> None:
     """Write eight bytes from a position on; compiles to one store."""
     out[position] = np.uint8(eight & _BYTE)
     out[position + np.uint64(1)] = np.uint8((eight >> np.uint64(8)) & _BYTE)
@@ -51,31 +49,31 @@ def store_eight(out: Bytes, position: np.uint64, eight: np.uint64) -> None:
 
 
 @kernel_part
-def between(seven: np.uint64, least: int, most: int) -> np.uint64:
-    """Which of eight bytes, given by their lower seven bits, lie in a range."""
-    above = seven + ONES * np.uint64(0x80 - least)
-    beyond = seven + ONES * np.uint64(0x7F - most)
+def _between(seven: np.uint64, least: int, most: int) -> np.uint64:
+    """Return which of eight bytes, given by their lower seven bits, lie in a range."""
+    above = seven + _ONES * np.uint64(0x80 - least)
+    beyond = seven + _ONES * np.uint64(0x7F - most)
     return above & ~beyond & TOP_BITS
 
 
 @kernel_part
 def first_marked(marked: np.uint64) -> int:
-    """The place of the first byte whose top bit is set; at least one is."""
+    """Return the index of the first byte whose top bit is set; at least one is."""
     bit = marked & (~marked + ONE)
-    place = ((bit >> np.uint64(7)) * _COUNT_BYTES) >> np.uint64(56)
-    return np.int64(place)  # type: ignore[return-value]
+    index = ((bit >> np.uint64(7)) * _COUNT_BYTES) >> np.uint64(56)
+    return np.int64(index)  # type: ignore[return-value]
 
 
 @kernel_part
 def plain_bytes(eight: np.uint64) -> np.uint64:
-    """Which of eight bytes are letters, digits or spaces of ASCII."""
-    seven = eight & LOW_BITS
-    letters = between(seven | CASE_BITS, 97, 122)
-    return (letters | between(seven, 48, 57) | between(seven, 32, 32)) & ~eight
+    """Return which of eight bytes are letters, digits or spaces of ASCII."""
+    seven = eight & _LOW_BITS
+    letters = _between(seven | _CASE_BITS, 97, 122)
+    return (letters | _between(seven, 48, 57) | _between(seven, 32, 32)) & ~eight
 
 
 @kernel_part
 def lower_eight(eight: np.uint64) -> np.uint64:
-    """Eight bytes with the letters of ASCII in lower case."""
-    capitals = between(eight & LOW_BITS, 65, 90) & ~eight
+    """Return eight bytes with the letters of ASCII in lower case."""
+    capitals = _between(eight & _LOW_BITS, 65, 90) & ~eight
     return eight | (capitals >> np.uint64(2))

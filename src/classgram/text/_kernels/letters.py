@@ -1,9 +1,9 @@
 """Lower case for UTF-8 bytes, through a table of code points."""
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.runtime.compiled import kernel_part, lean_kernel
+from classgram.runtime.compiled.arrays import ByteArray, Int32Array
 from classgram.text._kernels.eight_bytes import (
     TOP_BITS,
     ZERO,
@@ -13,15 +13,13 @@ from classgram.text._kernels.eight_bytes import (
     store_eight,
 )
 
-Bytes = npt.NDArray[np.uint8]
-
 
 @lean_kernel
-def lower_letters(data: Bytes, lower: npt.NDArray[np.int32], out: Bytes) -> int:
+def lower_letters(data: ByteArray, lower: Int32Array, out: ByteArray) -> int:
     """Copy valid UTF-8 with each code point below the table's size replaced as the table says.
 
-    Returns the number of bytes written, or -1 where the table gives a letter no one lower case. ``out``
-    must have room for three bytes for every two read, and eight more.
+    Return the number of bytes written to ``out``, or -1 where a letter's lower case is irregular (-1 in the
+    table). ``out`` must hold three bytes for every two read, and eight more.
     """
     position = 0
     written = 0
@@ -62,13 +60,13 @@ def lower_letters(data: Bytes, lower: npt.NDArray[np.int32], out: Bytes) -> int:
                 out[written] = data[position + k]
                 written += 1
         else:
-            written = write_code_point(changed, out, written)
+            written = _write_code_point(changed, out, written)
         position += length
     return written
 
 
 @kernel_part
-def write_code_point(code: np.int32, out: Bytes, written: int) -> int:
+def _write_code_point(code: np.int32, out: ByteArray, written: int) -> int:
     """Append a code point as UTF-8."""
     if code < 0x80:
         out[written] = code

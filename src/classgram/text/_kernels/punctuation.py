@@ -1,11 +1,11 @@
-"""Punctuation: marks cut off words, and written out or removed."""
+"""Punctuation: marks cut off words, and verbalised or stripped."""
 
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.runtime.compiled import kernel_part, lean_kernel
+from classgram.runtime.compiled.arrays import ByteArray, Int64Array
 from classgram.text._kernels.eight_bytes import (
     TOP_BITS,
     ZERO,
@@ -15,13 +15,11 @@ from classgram.text._kernels.eight_bytes import (
     store_eight,
 )
 
-Bytes = npt.NDArray[np.uint8]
-
 # What a byte can be: part of a word, the beginning of a mark, or a separator.
 PLAIN, MARK, SPACE = 0, 1, 2
 
 
-class MarkTable(NamedTuple):
+class PunctuationTable(NamedTuple):
     """Marks as bytes end to end, by their first byte and then longest first, and what replaces each.
 
     starts, new_starts: int64, one more than there are marks; heads: int64, by byte, the first mark
@@ -29,18 +27,18 @@ class MarkTable(NamedTuple):
     uint8, by byte. Marks of several characters must split words.
     """
 
-    marks: Bytes
-    starts: npt.NDArray[np.int64]
-    new: Bytes
-    new_starts: npt.NDArray[np.int64]
-    heads: npt.NDArray[np.int64]
-    splits: Bytes
-    roles: Bytes
+    marks: ByteArray
+    starts: Int64Array
+    new: ByteArray
+    new_starts: Int64Array
+    heads: Int64Array
+    splits: ByteArray
+    roles: ByteArray
 
 
 @kernel_part
-def mark_at(data: Bytes, start: int, table: MarkTable) -> int:
-    """The longest mark that begins at ``start``, or -1."""
+def _mark_at(data: ByteArray, start: int, table: PunctuationTable) -> int:
+    """Return the longest mark that begins at ``start``, or -1."""
     head = data[start]
     for mark in range(table.heads[head], table.heads[head + 1]):
         begin = table.starts[mark]
@@ -56,8 +54,8 @@ def mark_at(data: Bytes, start: int, table: MarkTable) -> int:
 
 
 @kernel_part
-def write_mark(table: MarkTable, mark: int, out: Bytes, written: int) -> int:
-    """Append what replaces a mark."""
+def _write_mark(table: PunctuationTable, mark: int, out: ByteArray, written: int) -> int:
+    """Append what replaces a mark, and return where that ends."""
     for k in range(table.new_starts[mark], table.new_starts[mark + 1]):
         out[written] = table.new[k]
         written += 1
@@ -65,7 +63,7 @@ def write_mark(table: MarkTable, mark: int, out: Bytes, written: int) -> int:
 
 
 @kernel_part
-def copy_plain(data: Bytes, position: int, out: Bytes, written: int) -> int:
+def _copy_plain(data: ByteArray, position: int, out: ByteArray, written: int) -> int:
     """Copy letters, digits and spaces, which no mark holds, eight at a time; return how many.
 
     Up to eight bytes behind them are written, too. Stops within eight bytes of the end.
@@ -83,10 +81,10 @@ def copy_plain(data: Bytes, position: int, out: Bytes, written: int) -> int:
 
 
 @kernel_part
-def edge_marks(data: Bytes, position: int, table: MarkTable) -> int:
-    """Where the marks end that stand next to each other from a position on and split no word."""
+def _edge_marks(data: ByteArray, position: int, table: PunctuationTable) -> int:
+    """Return where the marks end that stand next to each other from a position on and split no word."""
     while position < data.size:
-        mark = mark_at(data, position, table)
+        mark = _mark_at(data, position, table)
         if mark < 0 or table.splits[mark] == 1:
             break
         position += table.starts[mark + 1] - table.starts[mark]
@@ -94,20 +92,20 @@ def edge_marks(data: Bytes, position: int, table: MarkTable) -> int:
 
 
 @kernel_part
-def piece_ends(data: Bytes, position: int, table: MarkTable) -> bool:
-    """Whether a piece of a word ends just before a position: at the word's end, or where a mark splits it."""
+def _piece_ends(data: ByteArray, position: int, table: PunctuationTable) -> bool:
+    """Return whether a piece of a word ends just before a position: at its end, or where a mark splits it."""
     if position == data.size or table.roles[data[position]] == SPACE:
         return True
-    mark = mark_at(data, position, table)
+    mark = _mark_at(data, position, table)
     return mark >= 0 and table.splits[mark] == 1
 
 
 @lean_kernel
-def rewrite_marks(data: Bytes, table: MarkTable, out: Bytes) -> int:
+def rewrite_punctuation(data: ByteArray, table: PunctuationTable, out: ByteArray) -> int:
     """Copy a chunk, cut between words, with its marks replaced; return the number of bytes.
 
     A word is cut at the marks that split words; each piece loses the marks at its two edges, and keeps
-    those inside. ``out`` must have room for eight bytes more than are written.
+    those inside. ``out`` must hold eight bytes more than are written.
     """
     size = data.size
     position = 0
@@ -115,14 +113,14 @@ def rewrite_marks(data: Bytes, table: MarkTable, out: Bytes) -> int:
     # Where the last mark ended that was replaced: a piece begins there.
     piece = 0
     while position < size:
-        plain = copy_plain(data, position, out, written)
+        plain = _copy_plain(data, position, out, written)
         position += plain
         written += plain
         if position == size:
             break
         mark = -1
         if table.roles[data[position]] == MARK:
-            mark = mark_at(data, position, table)
+            mark = _mark_at(data, position, table)
         if mark < 0:
             out[written] = data[position]
             position += 1
@@ -131,13 +129,13 @@ def rewrite_marks(data: Bytes, table: MarkTable, out: Bytes) -> int:
         end = position + table.starts[mark + 1] - table.starts[mark]
         replaced = table.splits[mark] == 1
         if not replaced:
-            end = edge_marks(data, end, table)
+            end = _edge_marks(data, end, table)
             begins = position == piece or table.roles[data[position - 1]] == SPACE
-            replaced = begins or piece_ends(data, end, table)
+            replaced = begins or _piece_ends(data, end, table)
         while position < end:
             if replaced:
-                mark = mark_at(data, position, table)
-                written = write_mark(table, mark, out, written)
+                mark = _mark_at(data, position, table)
+                written = _write_mark(table, mark, out, written)
                 position += table.starts[mark + 1] - table.starts[mark]
                 piece = position
             else:

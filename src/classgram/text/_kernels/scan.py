@@ -3,13 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.runtime.compiled import inlined, kernel_part, lean_kernel
+from classgram.runtime.compiled.arrays import ByteArray, Int32Array, Int64Array, UInt64Array
 from classgram.text._kernels.eight_bytes import ONE, TOP_BITS, ZERO, first_marked, load_eight
 
 # What the scan stopped at.
-DONE, FULL, SYMBOL = 0, 1, 2
+DONE, _FULL, SYMBOL = 0, 1, 2
 
 # Fields of the scanner's state, an int64 array that lives from chunk to chunk.
 POSITION, WRITTEN, WORDS_IN_LINE, TYPES, BYTES, STATUS = range(6)
@@ -31,20 +31,20 @@ _BELOW_33 = np.uint64(0x2121212121212121)
 class WordTable(NamedTuple):
     """An open-addressing hash table from words to ids in order of insertion.
 
-    slots: uint64, two for each of a power of two of places: a word's key, and its id + 1 (0 where
-    the place is empty). A word of up to eight bytes is its own key, since text holds no NUL byte,
+    slots: uint64, two numbers for each slot, of which there is a power of two: a word's key, and its id + 1
+    (0 in an empty slot). A word of up to eight bytes is its own key, since text holds no NUL byte,
     and needs no comparison; a longer one has a hash for a key, and a bit beside its id says so.
     ends: int64, by id, where a word's bytes end in ``letters``; counts: int64, by id.
     """
 
-    slots: npt.NDArray[np.uint64]
-    ends: npt.NDArray[np.int64]
-    letters: npt.NDArray[np.uint8]
-    counts: npt.NDArray[np.int64]
+    slots: UInt64Array
+    ends: Int64Array
+    letters: ByteArray
+    counts: Int64Array
 
 
 class Rules(NamedTuple):
-    """How the scan treats what it meets, as plain numbers."""
+    """How the scan treats <s> and </s>, new words (1: they enter the table) and lines without words."""
 
     symbols: int
     insert: int
@@ -52,10 +52,8 @@ class Rules(NamedTuple):
 
 
 @kernel_part
-def same_bytes(
-    table: WordTable, word: np.int64, data: npt.NDArray[np.uint8], first: int, length: int
-) -> bool:
-    """Whether a stored word of more than eight bytes is the one in the data."""
+def _same_bytes(table: WordTable, word: np.int64, data: ByteArray, first: int, length: int) -> bool:
+    """Return whether a stored word of more than eight bytes is the one in the data."""
     start = np.int64(0)
     if word > 0:
         start = table.ends[word - 1]
@@ -70,75 +68,75 @@ def same_bytes(
 
 
 @kernel_part
-def first_place(key: np.uint64, places: np.uint64) -> np.uint64:
-    """Where the search for a key begins."""
+def _first_slot(key: np.uint64, slot_count: np.uint64) -> np.uint64:
+    """Return the slot where the search for a key begins."""
     mixed = key * _PRIME
-    return (mixed ^ (mixed >> _HALF)) & (places - ONE)
+    return (mixed ^ (mixed >> _HALF)) & (slot_count - ONE)
 
 
 @inlined
-def find_place(
-    table: WordTable, key: np.uint64, data: npt.NDArray[np.uint8], first: int, length: int
-) -> np.uint64:
-    """The place that holds a word, or the empty one where it belongs."""
-    places = np.uint64(table.slots.size >> 1)
-    place = first_place(key, places)
+def _find_slot(table: WordTable, key: np.uint64, data: ByteArray, first: int, length: int) -> np.uint64:
+    """Return the slot that holds a word, or the empty one where it belongs."""
+    slot_count = np.uint64(table.slots.size >> 1)
+    slot = _first_slot(key, slot_count)
     while True:
-        entry = table.slots[_TWO * place + ONE]
+        entry = table.slots[_TWO * slot + ONE]
         if entry == ZERO:
-            return place
-        if table.slots[_TWO * place] == key:
+            return slot
+        if table.slots[_TWO * slot] == key:
             if length <= 8:
                 if entry < _LONG:
-                    return place
-            elif entry >= _LONG and same_bytes(table, np.int64(entry & _ID) - 1, data, first, length):
-                return place
-        place = (place + ONE) & (places - ONE)
+                    return slot
+            elif entry >= _LONG and _same_bytes(table, np.int64(entry & _ID) - 1, data, first, length):
+                return slot
+        slot = (slot + ONE) & (slot_count - ONE)
+
+
+class _NewWord(NamedTuple):
+    """A word that is not in the table: its key, where its bytes begin in the data, and how many they are."""
+
+    key: np.uint64
+    first: int
+    length: int
 
 
 @kernel_part
-def insert_word(
-    table: WordTable,
-    state: npt.NDArray[np.int64],
-    where: tuple[np.uint64, np.uint64],
-    data: npt.NDArray[np.uint8],
-    span: tuple[int, int],
+def _insert_word(
+    table: WordTable, state: Int64Array, slot: np.uint64, new: _NewWord, data: ByteArray
 ) -> None:
-    """Give a new word the next id and store its bytes."""
-    place, key = where
-    first, length = span
+    """Give a new word the next id and write its bytes, key and id into the table."""
     word = state[TYPES]
     used = state[BYTES]
-    for k in range(length):
-        table.letters[used + k] = data[first + k]
-    table.ends[word] = used + length
-    table.slots[_TWO * place] = key
+    for k in range(new.length):
+        table.letters[used + k] = data[new.first + k]
+    table.ends[word] = used + new.length
+    table.slots[_TWO * slot] = new.key
     entry = np.uint64(word + 1)
-    if length > 8:
+    if new.length > 8:
         entry |= _LONG
-    table.slots[_TWO * place + ONE] = entry
+    table.slots[_TWO * slot + ONE] = entry
     state[TYPES] = word + 1
-    state[BYTES] = used + length
+    state[BYTES] = used + new.length
 
 
 @kernel_part
-def separates(byte: np.uint8) -> bool:
-    """Whether a byte separates words."""
+def _separates(byte: np.uint8) -> bool:
+    """Return whether a byte separates words."""
     return byte == 32 or (byte >= 9 and byte <= 13)  # type: ignore[return-value]
 
 
 @kernel_part
-def extended(key: np.uint64, eight: np.uint64) -> np.uint64:
-    """The key of a word that goes on, up to eight bytes at a time; the first eight are their own key."""
+def _extended(key: np.uint64, eight: np.uint64) -> np.uint64:
+    """Return the key of a word with up to eight more bytes; the first eight are their own key."""
     return ((key ^ (key >> _HALF)) * _PRIME) ^ eight
 
 
-# As in the search for a place: a word takes 16 ns in all, and a call would be a good part of that.
+# Inlined as the search for a slot is: a word takes 16 ns in all, a call a good part of that.
 @inlined
-def read_word(data: npt.NDArray[np.uint8], position: int) -> tuple[np.uint64, int]:
-    """A word's key and its end; the word begins at the position.
+def _read_word(data: ByteArray, position: int) -> tuple[np.uint64, int]:
+    """Return a word's key and its end; the word begins at the position.
 
-    Eight bytes are looked at together: the lowest byte below 33 is found by a subtraction that
+    Eight bytes are tested together: the lowest byte below 33 is found by a subtraction that
     borrows into its top bit, and is the word's end if it is a separator and no other control byte.
     """
     key = ZERO
@@ -148,47 +146,47 @@ def read_word(data: npt.NDArray[np.uint8], position: int) -> tuple[np.uint64, in
         eight = load_eight(data, np.uint64(end))
         low = (eight - _BELOW_33) & ~eight & TOP_BITS
         if low == ZERO:
-            key = extended(key, eight)
+            key = _extended(key, eight)
             end += 8
             continue
         length = first_marked(low)
-        found = separates(data[np.uint64(end + length)])
+        found = _separates(data[np.uint64(end + length)])
         if found and length > 0:
-            key = extended(key, eight & ((ONE << np.uint64(8 * length)) - ONE))
+            key = _extended(key, eight & ((ONE << np.uint64(8 * length)) - ONE))
             end += length
         break
     if not found:
-        key, end = read_slowly(data, key, end)
+        key, end = _read_slowly(data, key, end)
     return key, end
 
 
 @kernel_part
-def read_slowly(data: npt.NDArray[np.uint8], key: np.uint64, position: int) -> tuple[np.uint64, int]:
-    """The key and the end of a word that goes on at a position, from its bytes one by one."""
+def _read_slowly(data: ByteArray, key: np.uint64, position: int) -> tuple[np.uint64, int]:
+    """Return the key and the end of a word that goes on at a position, from its bytes one by one."""
     eight = ZERO
     length = 0
-    while position < data.size and not separates(data[position]):
+    while position < data.size and not _separates(data[position]):
         eight |= np.uint64(data[position]) << np.uint64(8 * length)
         length += 1
         position += 1
         if length == 8:
-            key = extended(key, eight)
+            key = _extended(key, eight)
             eight = ZERO
             length = 0
     if length > 0:
-        key = extended(key, eight)
+        key = _extended(key, eight)
     return key, position
 
 
 @lean_kernel
 def scan(
-    data: npt.NDArray[np.uint8],
+    data: ByteArray,
     table: WordTable,
     rules: Rules,
-    out: npt.NDArray[np.int32],
-    state: npt.NDArray[np.int64],
+    out: Int32Array,
+    state: Int64Array,
 ) -> None:
-    """Turn a chunk of bytes into word ids, from state[POSITION] on; </s> closes each line.
+    """Write the word ids of a chunk of bytes to ``out``, from state[POSITION] on; </s> closes each line.
 
     Stops early, with state[STATUS] saying why, where the table must grow or at a symbol; a later
     call goes on from there. ``out`` must hold as many ids as the data has bytes.
@@ -207,12 +205,12 @@ def scan(
             in_line = 0
             position += 1
             continue
-        if separates(byte):
+        if _separates(byte):
             position += 1
             continue
-        key, end = read_word(data, position)
-        place = find_place(table, key, data, position, end - position)
-        entry = table.slots[_TWO * place + ONE]
+        key, end = _read_word(data, position)
+        slot = _find_slot(table, key, data, position, end - position)
+        entry = table.slots[_TWO * slot + ONE]
         if entry != ZERO:
             word = np.int64(entry & _ID) - 1
         elif rules.insert == 0:
@@ -224,9 +222,9 @@ def scan(
                 or word >= table.ends.size
                 or state[BYTES] + (end - position) > table.letters.size
             ):
-                state[STATUS] = FULL
+                state[STATUS] = _FULL
                 break
-            insert_word(table, state, (place, key), data, (position, end - position))
+            _insert_word(table, state, slot, _NewWord(key, position, end - position), data)
         if (word == _BOS or word == _EOS) and rules.symbols != ALLOW:
             if rules.symbols == REFUSE:
                 state[STATUS] = SYMBOL
@@ -237,7 +235,7 @@ def scan(
         written += 1
         in_line += 1
         position = end
-    # In a loop of its own: a count that is changed may be asked for again just behind.
+    # In a loop of its own: a count just changed may be changed again at once.
     for k in range(state[WRITTEN], written):
         table.counts[out[k]] += 1
     state[POSITION] = position
@@ -246,21 +244,21 @@ def scan(
 
 
 @lean_kernel
-def rehash(old: npt.NDArray[np.uint64], slots: npt.NDArray[np.uint64]) -> None:
+def rehash(old: UInt64Array, slots: UInt64Array) -> None:
     """Enter the words of one set of slots into another, empty one."""
-    places = np.uint64(slots.size >> 1)
+    slot_count = np.uint64(slots.size >> 1)
     for k in range(old.size >> 1):
         if old[2 * k + 1] != ZERO:
-            place = first_place(old[2 * k], places)
-            while slots[_TWO * place + ONE] != ZERO:
-                place = (place + ONE) & (places - ONE)
-            slots[_TWO * place] = old[2 * k]
-            slots[_TWO * place + ONE] = old[2 * k + 1]
+            slot = _first_slot(old[2 * k], slot_count)
+            while slots[_TWO * slot + ONE] != ZERO:
+                slot = (slot + ONE) & (slot_count - ONE)
+            slots[_TWO * slot] = old[2 * k]
+            slots[_TWO * slot + ONE] = old[2 * k + 1]
 
 
 @lean_kernel
-def gather_words(table: WordTable, order: npt.NDArray[np.int64], out: npt.NDArray[np.uint8]) -> int:
-    """Write the words with the given ids one after another, each ended by a line end."""
+def gather_words(table: WordTable, order: Int64Array, out: ByteArray) -> int:
+    """Write the words with the given ids to ``out``, each ended by a line end; return the number of bytes."""
     written = 0
     for word in order:
         start = np.int64(0)
