@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classgram.arpa.checking import check_arpa
-from classgram.arpa.defects import Kind
-from classgram.arpa.repairing import HOPELESS, fix_arpa
+from classgram.arpa.defects import Defect
+from classgram.arpa.repairing import repair_arpa
 from classgram.arpa.writing import write_arpa
 from classgram.errors import InputError
 from classgram.loading import load
@@ -34,7 +34,7 @@ def balanced(text: str) -> str:
 
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "raw.arpa").write_text(text)
-        fix_arpa(Path(folder) / "raw.arpa", Path(folder) / "good.arpa")
+        repair_arpa(Path(folder) / "raw.arpa", Path(folder) / "good.arpa")
         return (Path(folder) / "good.arpa").read_text()
 
 
@@ -71,10 +71,10 @@ def test_planted_defects_are_found_at_their_line(good: str, name: str, tmp_path:
     assert (report.violations > 0) != (kind.value.warning and len(report.findings) == len(found))
     if place:
         assert found[0].line in line_of(broken, place)
-    mended = tmp_path / "mended.arpa"
-    fix_arpa(path, mended)
-    assert check_arpa(mended).findings == ()
-    kenlm.Model(str(mended))
+    repaired = tmp_path / "repaired.arpa"
+    repair_arpa(path, repaired)
+    assert check_arpa(repaired).findings == ()
+    kenlm.Model(str(repaired))
 
 
 def test_a_word_too_many_is_told_once_and_is_no_shorter_ngram(good: str, tmp_path: Path) -> None:
@@ -82,36 +82,41 @@ def test_a_word_too_many_is_told_once_and_is_no_shorter_ngram(good: str, tmp_pat
     (tmp_path / "broken.arpa").write_text(broken)
     report = check_arpa(tmp_path / "broken.arpa")
     at = line_of(broken, "a b a b")[0]
-    assert [one.kind for one in report.findings if one.line == at] == [Kind.WORD_NUMBER]
+    assert [one.kind for one in report.findings if one.line == at] == [Defect.WORD_NUMBER]
     assert report.sizes == (5, 4, 1)
 
 
 def test_unigrams_without_their_section_are_told_once(good: str, tmp_path: Path) -> None:
     (tmp_path / "broken.arpa").write_text(good.replace("\\1-grams:\n", ""))
     report = check_arpa(tmp_path / "broken.arpa")
-    assert [(one.line, one.kind) for one in report.findings] == [(6, Kind.MALFORMED_SECTION)]
+    assert [(one.line, one.kind) for one in report.findings] == [(6, Defect.MALFORMED_SECTION)]
     assert report.sizes == (5, 4, 2)
-    fix_arpa(tmp_path / "broken.arpa", tmp_path / "mended.arpa")
-    assert (tmp_path / "mended.arpa").read_text() == good
+    repair_arpa(tmp_path / "broken.arpa", tmp_path / "repaired.arpa")
+    assert (tmp_path / "repaired.arpa").read_text() == good
 
 
 def test_every_kind_is_planted_somewhere() -> None:
     elsewhere = {
         *(
-            Kind.INVALID_UTF8,
-            Kind.CUT_SHORT,
-            Kind.EMPTY_FILE,
-            Kind.NO_UNIGRAMS,
-            Kind.ONE_ORDER,
-            Kind.HIGH_ORDER,
+            Defect.INVALID_UTF8,
+            Defect.CUT_SHORT,
+            Defect.EMPTY_FILE,
+            Defect.NO_UNIGRAMS,
+            Defect.ONE_ORDER,
+            Defect.HIGH_ORDER,
         ),
-        *(Kind.NO_COUNTS, Kind.BLANK_BEFORE_DATA, Kind.OMITTED_BACKOFF, Kind.CLOSED_VOCABULARY),
-        *(Kind.PRUNED_SUFFIX, Kind.LOW_SUM),
+        *(
+            Defect.NO_COUNTS,
+            Defect.BLANK_BEFORE_DATA,
+            Defect.OMITTED_BACKOFF,
+            Defect.CLOSED_VOCABULARY,
+        ),
+        *(Defect.PRUNED_SUFFIX, Defect.LOW_SUM),
     }
-    assert {kind for _, kind, _ in PLANTED.values()} | elsewhere == set(Kind)
+    assert {kind for _, kind, _ in PLANTED.values()} | elsewhere == set(Defect)
 
 
-def kinds(path: Path) -> set[Kind]:
+def kinds(path: Path) -> set[Defect]:
     """The kinds of findings in a file."""
     return {one.kind for one in check_arpa(path).findings}
 
@@ -119,28 +124,33 @@ def kinds(path: Path) -> set[Kind]:
 def test_defects_of_whole_files(good: str, tmp_path: Path) -> None:
     path = tmp_path / "broken.arpa"
     path.write_bytes(good.encode().replace(b"\tb a\t", b"\tb\xff a\t"))
-    assert Kind.INVALID_UTF8 in kinds(path)
+    assert Defect.INVALID_UTF8 in kinds(path)
     path.write_bytes(b"")
-    assert kinds(path) == {Kind.EMPTY_FILE}
+    assert kinds(path) == {Defect.EMPTY_FILE}
     path.write_text("\\data\\\n\n\\end\\\n")
-    assert kinds(path) == {Kind.NO_COUNTS, Kind.NO_UNIGRAMS}
+    assert kinds(path) == {Defect.NO_COUNTS, Defect.NO_UNIGRAMS}
     path.write_text("no model at all")
-    assert {Kind.TEXT_BEFORE_DATA, Kind.NO_DATA, Kind.NO_END, Kind.NO_UNIGRAMS} <= kinds(path)
-    with pytest.raises(InputError, match="cannot be mended"):
-        fix_arpa(path, tmp_path / "mended.arpa")
+    assert {
+        Defect.TEXT_BEFORE_DATA,
+        Defect.NO_DATA,
+        Defect.NO_END,
+        Defect.NO_UNIGRAMS,
+    } <= kinds(path)
+    with pytest.raises(InputError, match="cannot be repaired"):
+        repair_arpa(path, tmp_path / "repaired.arpa")
     path.write_text("\\data\\\nngram 1=0\nngram 2=0\n\n\\1-grams:\n\n\\2-grams:\n\n\\end\\\n")
-    assert {Kind.NO_UNIGRAMS, Kind.EMPTY_ORDER} <= kinds(path)
+    assert {Defect.NO_UNIGRAMS, Defect.EMPTY_ORDER} <= kinds(path)
     path.write_text(
         "\\data\\\nngram 1=3\n\n\\1-grams:\n-0.30103\t<unk>\n-99\t<s>\n-0.30103\t</s>\n\n\\end\\\n"
     )
-    assert kinds(path) == {Kind.ONE_ORDER}
-    fix_arpa(path, tmp_path / "mended.arpa")
-    assert kenlm.Model(str(tmp_path / "mended.arpa")).order == 2
+    assert kinds(path) == {Defect.ONE_ORDER}
+    repair_arpa(path, tmp_path / "repaired.arpa")
+    assert kenlm.Model(str(tmp_path / "repaired.arpa")).order == 2
     packed = tmp_path / "cut.arpa.gz"
     packed.write_bytes(gzip.compress(good.encode())[:-30])
-    assert Kind.CUT_SHORT in kinds(packed)
+    assert Defect.CUT_SHORT in kinds(packed)
     packed.write_bytes(b"no gzip at all")
-    assert kinds(packed) == {Kind.CUT_SHORT}
+    assert kinds(packed) == {Defect.CUT_SHORT}
     with pytest.raises(InputError, match="cannot be read"):
         check_arpa(tmp_path / "missing.arpa")
 
@@ -148,31 +158,31 @@ def test_defects_of_whole_files(good: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pack", "ending"), [(gzip.compress, "gz"), (bz2.compress, "bz2"), (lzma.compress, "xz")]
 )
-def test_packed_files_under_a_plain_name_are_told(
+def test_compressed_files_under_a_plain_name_are_reported(
     good: str, pack: Callable[[bytes], bytes], ending: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "plain.arpa"
     path.write_bytes(pack(good.encode()))
-    with pytest.raises(InputError, match=rf"plain.arpa: is a packed file \(.{ending}\)"):
+    with pytest.raises(InputError, match=rf"plain.arpa: is compressed \(.{ending}\)"):
         check_arpa(path)
-    with pytest.raises(InputError, match="is a packed file"):
-        fix_arpa(path, tmp_path / "mended.arpa")
+    with pytest.raises(InputError, match="is compressed"):
+        repair_arpa(path, tmp_path / "repaired.arpa")
     assert check_arpa(path.rename(tmp_path / f"plain.arpa.{ending}")).findings == ()
 
 
-def test_hopeless_files_are_not_mended(good: str, tmp_path: Path) -> None:
+def test_files_with_too_little_left_are_not_repaired(good: str, tmp_path: Path) -> None:
     packed = tmp_path / "cut.arpa.gz"
     packed.write_bytes(gzip.compress(good.encode())[:-30])
-    with pytest.raises(InputError, match="cannot be mended"):
-        fix_arpa(packed, tmp_path / "mended.arpa")
-    assert not (tmp_path / "mended.arpa").exists()
-    assert Kind.CUT_SHORT in HOPELESS
+    with pytest.raises(InputError, match="cannot be repaired"):
+        repair_arpa(packed, tmp_path / "repaired.arpa")
+    assert not (tmp_path / "repaired.arpa").exists()
+    assert not Defect.CUT_SHORT.value.repairable
 
 
 def test_high_orders_are_named(tmp_path: Path) -> None:
     model = train_kneser_ney(counts_of(random_lines(1), 7), 7)
     write_arpa(model, tmp_path / "seven.arpa")
-    assert kinds(tmp_path / "seven.arpa") == {Kind.HIGH_ORDER}
+    assert kinds(tmp_path / "seven.arpa") == {Defect.HIGH_ORDER}
 
 
 def as_srilm(model: NgramModel) -> str:
@@ -197,30 +207,38 @@ def test_files_in_srilms_manner_pass(tmp_path: Path) -> None:
         path.write_text(as_srilm(model))
         report = check_arpa(path)
         assert report.violations == 0
-        assert {one.kind for one in report.findings} == {Kind.BLANK_BEFORE_DATA, Kind.OMITTED_BACKOFF}
+        assert {one.kind for one in report.findings} == {
+            Defect.BLANK_BEFORE_DATA,
+            Defect.OMITTED_BACKOFF,
+        }
         # Without -unk there is no <unk>.
         closed = re.sub(r"ngram 1=(\d+)", lambda found: f"ngram 1={int(found[1]) - 1}", as_srilm(model))
         path.write_text(re.sub(r"^.*\t<unk>.*\n", "", closed, flags=re.MULTILINE))
-        assert Kind.CLOSED_VOCABULARY in kinds(path)
+        assert Defect.CLOSED_VOCABULARY in kinds(path)
         assert check_arpa(path).violations == 0
 
 
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("blank line first", Kind.TEXT_BEFORE_DATA),
-        ("no unknown word", Kind.NO_UNKNOWN),
-        ("back-off too low", Kind.BACKOFF_SUM),
-        ("no suffix", Kind.NO_SUFFIX),
+        ("blank line first", Defect.TEXT_BEFORE_DATA),
+        ("no unknown word", Defect.NO_UNKNOWN),
+        ("back-off too low", Defect.BACKOFF_SUM),
+        ("no suffix", Defect.NO_SUFFIX),
     ],
 )
-def test_one_field_left_out_makes_no_file_srilms(good: str, name: str, kind: Kind, tmp_path: Path) -> None:
+def test_one_field_left_out_makes_no_file_srilms(good: str, name: str, kind: Defect, tmp_path: Path) -> None:
     path = tmp_path / "broken.arpa"
     path.write_text(PLANTED[name][0](swap(r"(\t</s>)\t.*", r"\1")(good)))
     report = check_arpa(path)
     found = {one.kind for one in report.findings}
-    assert {kind, Kind.NO_UNIGRAM_BACKOFF} <= found
-    srilms = {Kind.BLANK_BEFORE_DATA, Kind.CLOSED_VOCABULARY, Kind.PRUNED_SUFFIX, Kind.OMITTED_BACKOFF}
+    assert {kind, Defect.NO_UNIGRAM_BACKOFF} <= found
+    srilms = {
+        Defect.BLANK_BEFORE_DATA,
+        Defect.CLOSED_VOCABULARY,
+        Defect.PRUNED_SUFFIX,
+        Defect.OMITTED_BACKOFF,
+    }
     assert not found & srilms
 
 
@@ -229,8 +247,8 @@ def test_wrong_sums_in_srilms_manner_are_violations(tmp_path: Path) -> None:
     path = tmp_path / "low.arpa"
     path.write_text(swap(r"(\tw1\t).*", r"\1-3")(text))
     report = check_arpa(path)
-    assert [one.kind for one in report.findings if not one.kind.value.warning] == [Kind.BACKOFF_SUM]
-    omitted = [one for one in report.findings if one.kind is Kind.OMITTED_BACKOFF]
+    assert [one.kind for one in report.findings if not one.kind.value.warning] == [Defect.BACKOFF_SUM]
+    omitted = [one for one in report.findings if one.kind is Defect.OMITTED_BACKOFF]
     assert omitted[0].detail.endswith("of order 1")
     assert "pyctcdecode" in omitted[0].kind.value.readers
 
@@ -251,8 +269,8 @@ def test_files_pruned_in_srilms_manner_pass(tmp_path: Path) -> None:
         joined = re.sub(rf"ngram {order}=\d+", f"ngram {order}={size}", joined)
     path.write_text(joined)
     report = check_arpa(path)
-    assert {Kind.PRUNED_SUFFIX} <= {one.kind for one in report.findings}
-    assert all(one.kind.value.warning or one.kind is Kind.BACKOFF_SUM for one in report.findings)
+    assert {Defect.PRUNED_SUFFIX} <= {one.kind for one in report.findings}
+    assert all(one.kind.value.warning or one.kind is Defect.BACKOFF_SUM for one in report.findings)
 
 
 def test_files_by_lmplz_pass(tmp_path: Path) -> None:
@@ -265,17 +283,17 @@ def test_files_by_lmplz_pass(tmp_path: Path) -> None:
         (tmp_path / "lmplz.arpa").write_bytes(run.stdout)
         report = check_arpa(tmp_path / "lmplz.arpa")
         assert report.violations == 0
-        assert {one.kind for one in report.findings} == {Kind.START_ZERO}
+        assert {one.kind for one in report.findings} == {Defect.START_ZERO}
 
 
-def test_mending_changes_no_score_of_a_sound_file(tmp_path: Path) -> None:
+def test_repair_changes_no_score_of_a_sound_file(tmp_path: Path) -> None:
     model = train_kneser_ney(counts_of(random_lines(1), 4), 4)
     write_arpa(model, tmp_path / "model.arpa")
     text = (tmp_path / "model.arpa").read_text()
     (tmp_path / "untidy.arpa").write_text("\n\n" + text.replace("\t", "  ").replace("ngram ", " ngram  "))
-    fix_arpa(tmp_path / "untidy.arpa", tmp_path / "mended.arpa")
+    repair_arpa(tmp_path / "untidy.arpa", tmp_path / "repaired.arpa")
     sentences = random_lines(2, 20)
-    again = load(tmp_path / "mended.arpa")
+    again = load(tmp_path / "repaired.arpa")
     np.testing.assert_allclose(
         [again.score(line) for line in sentences], [model.score(line) for line in sentences], atol=1e-4
     )
@@ -305,14 +323,14 @@ def test_any_damage_is_survived(data: st.DataObject) -> None:
         report = check_arpa(path)
         assert all(one.line >= 1 for one in report.findings)
         try:
-            fix_arpa(path, Path(folder) / "mended.arpa")
+            repair_arpa(path, Path(folder) / "repaired.arpa")
         except InputError:
             return
-        assert check_arpa(Path(folder) / "mended.arpa").violations == 0
-        kenlm.Model(str(Path(folder) / "mended.arpa"))
+        assert check_arpa(Path(folder) / "repaired.arpa").violations == 0
+        kenlm.Model(str(Path(folder) / "repaired.arpa"))
 
 
 def test_docs_list_every_check() -> None:
     text = (ROOT / "docs" / "arpa.md").read_text(encoding="utf-8")
-    missing = [kind for kind in Kind if f"`{kind.name.lower().replace('_', '-')}`" not in text]
+    missing = [kind for kind in Defect if f"`{kind.name.lower().replace('_', '-')}`" not in text]
     assert not missing

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from classgram.class_files.comparison import judge_classes
+from classgram.class_files.converting import convert_classes
 from classgram.class_files.reading import read_classes
 from classgram.classes.partition import Partition
 from classgram.clustering.exchange import exchange
@@ -266,11 +267,10 @@ def test_mistakes_are_one_line(
 
 
 def test_words_of_a_counts_folder_must_suffice(made: Path, tmp_path: Path) -> None:
-    from classgram.class_files.converting import recounted
-
     (tmp_path / "x.tsv").write_text("nowhere\t1\n")
+    counts = count_ngrams(made / "text.txt")
     with pytest.raises(InputError, match="nowhere"):
-        recounted(read_classes(tmp_path / "x.tsv"), count_ngrams(made / "text.txt"))
+        convert_classes(tmp_path / "x.tsv", tmp_path / "y.tsv", count_text=lambda vocabulary, order: counts)
 
 
 def test_bad_inputs_and_outputs_are_refused_before_the_work(
@@ -284,7 +284,14 @@ def test_bad_inputs_and_outputs_are_refused_before_the_work(
             *("convert", made / "classes", tmp_path / "x.classes", *text),
             *("--arpa", tmp_path / "x.arpa", "--order", "0"),
         ),
-        "no packed files": ("cluster", made / "text.txt", "--classes", "3", "-o", tmp_path / "x.paths.gz"),
+        "no compressed files": (
+            "cluster",
+            made / "text.txt",
+            "--classes",
+            "3",
+            "-o",
+            tmp_path / "x.paths.gz",
+        ),
     }
     for said, arguments in refused.items():
         code, out, err = command(*arguments)

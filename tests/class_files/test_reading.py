@@ -2,14 +2,18 @@
 
 import gzip
 import math
+import pkgutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from classgram.class_files import formats
 from classgram.class_files.reading import read_classes
+from classgram.class_files.registry import FORMATS, format_of_name
 from classgram.class_files.writing import format_lines, write_bytes
 from classgram.classes.class_list import ClassList, Member
 from classgram.errors import InputError
@@ -42,18 +46,19 @@ def class_lists(draw: st.DrawFn) -> ClassList:
     return ClassList("drawn", "tsv", tuple(members))
 
 
-ENDINGS: dict[ClassFormat, str] = {
-    "tsv": "x.tsv",
-    "clustercat": "x.clustercat",
-    "mkcls": "x.cls",
-    "srilm": "x.classes",
-    "aalto": "x.aalto.gz",
-    "paths": "x.paths",
-}
+LINE_FORMATS = [name for name, form in FORMATS.items() if form.parse is not None]
+
+
+def test_every_format_has_its_module_and_its_name() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(formats.__path__)}
+    assert modules == set(FORMATS) == set(get_args(ClassFormat)) - {"folder"}
+    for name, form in FORMATS.items():
+        assert form.name == name
+        assert all(format_of_name(f"x{ending}.gz") == name for ending in form.endings)
 
 
 def written(listed: ClassList, form: ClassFormat, folder: Path) -> Path:
-    path = folder / ENDINGS[form]
+    path = folder / f"x{FORMATS[form].endings[0]}{'.gz' if form == 'aalto' else ''}"
     write_bytes(path, format_lines(listed, form))
     return path
 
@@ -64,17 +69,17 @@ def with_paths(listed: ClassList) -> ClassList:
     return ClassList(listed.source, "paths", tuple(members))
 
 
-@pytest.mark.parametrize("form", ENDINGS)
+@pytest.mark.parametrize("form", LINE_FORMATS)
 @given(listed=class_lists())
 def test_round_trips_keep_every_word(
     form: ClassFormat, listed: ClassList, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    given_list = with_paths(listed) if form == "paths" else listed
+    given_list = with_paths(listed) if FORMATS[form].needs == "tree" else listed
     path = written(given_list, form, tmp_path_factory.mktemp("lists"))
     for back in (read_classes(path), read_classes(path, form)):
         assert back.format == form
         assert groups(back) == groups(listed)
-        if form in ("tsv", "paths"):
+        if FORMATS[form].needs in ("counts", "tree"):
             counts = {member.word: member.seen for member in listed.members}
             assert {member.word: member.seen for member in back.members} == counts
 

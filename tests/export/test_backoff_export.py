@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
-from classgram.export._kernels.growth import choose_words, gain
+from classgram.export._kernels.batch_stepping import Wanted
+from classgram.export._kernels.growth import CandidateValues, KnownEntries, choose_words, gain
 from classgram.export.backoff_export import export_backoff, held_levels, without_cache
-from classgram.export.batch_stepping import Wanted, walker_of
+from classgram.export.batch_stepping import batch_stepper
 from classgram.export.loss import draw_sentences, measure_loss
 from classgram.models.language_model import LanguageModel
 from classgram.models.mixtures.mixture import MixtureModel, mix_models
@@ -43,23 +44,23 @@ def model(request: pytest.FixtureRequest, counts: NgramCounts) -> LanguageModel:
     return MODELS[request.param](counts)
 
 
-def test_walkers_step_as_the_naive_twin_does(model: LanguageModel) -> None:
+def test_batch_steppers_step_as_the_naive_twin_does(model: LanguageModel) -> None:
     """The twin is the model itself, one state at a time."""
     model = without_cache(model)
-    walker = walker_of(model)
+    stepper = batch_stepper(model)
     random = np.random.default_rng(0)
     size = len(model.vocabulary)
     everything = np.arange(size, dtype=np.int32)
     for bos in (True, False):
-        states, plain = walker.start(bos), model.start(bos)
+        states, plain = stepper.start(bos), model.start(bos)
         for _ in range(12):
             for words in (everything, everything[[3, 7]]):
                 out = np.zeros(words.size)
                 wanted = Wanted(frozen(np.array([0, words.size])), frozen(words))
-                walker.add(states, wanted, np.array([0.5]), out)
+                stepper.add(states, wanted, np.array([0.5]), out)
                 np.testing.assert_allclose(out, 0.5 * model.distribution(plain)[words], rtol=1e-6)
             word = int(random.integers(3, size))
-            states, logs = walker.step(states, np.array([word], np.int32))
+            states, logs = stepper.step(states, np.array([word], np.int32))
             assert logs[0] == pytest.approx(model.log_probability(plain, word), abs=1e-6)
             plain = model.advance(plain, word)
 
@@ -219,9 +220,11 @@ def test_growth_equals_its_naive_twin(weights: list[float], data: st.DataObject)
     lower = {word: one / sum(others) for word, one in enumerate(others)}
     gains = np.empty(size)
     choose_words(
-        (frozen(np.array([0, size])), frozen(np.arange(size, dtype=np.int32))),
-        (frozen(np.array(list(model.values()))), frozen(np.array(list(lower.values())))),
-        (frozen(np.array([0])), frozen(np.array([len(known)])), frozen(np.array(known, np.int32))),
+        Wanted(frozen(np.array([0, size])), frozen(np.arange(size, dtype=np.int32))),
+        CandidateValues(frozen(np.array(list(model.values()))), frozen(np.array(list(lower.values())))),
+        KnownEntries(
+            frozen(np.array([0])), frozen(np.array([len(known)])), frozen(np.array(known, np.int32))
+        ),
         frozen(np.ones(1)),
         1e-3,
         gains,

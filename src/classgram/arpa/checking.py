@@ -1,37 +1,33 @@
-"""What is wrong with an ARPA file: layout, symbols, n-grams that others need, and sums."""
+"""Checks of ARPA files: layout, symbols, n-grams that others need, and sums of probabilities."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from classgram.arpa.defects import Kind
+from classgram.arpa.defects import Defect
 from classgram.arpa.scanning import Finding, Scan, ScannedSection, scan_arpa
+from classgram.runtime.compiled.arrays import BoolArray, Float64Array, Int64Array, Int64Matrix
 
-Floats = npt.NDArray[np.float64]
-Int64s = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+_HIGHEST_ORDER = 6
+"""The highest order that KenLM reads with its default build options."""
 
-HIGHEST_ORDER = 6
-"""The highest order that KenLM reads as it is usually built."""
+_SUM_ABOVE_ONE = 1e-3
+"""By how much the entries of a context may exceed a sum of one: files have few digits."""
 
-CLEARLY_ABOVE = 1e-3
-"""By how much entries may sum to more than one: files have few digits."""
-
-CLEARLY_OFF = 1e-2
-"""By how much all words after a context together may miss one."""
+SUM_TOLERANCE = 1e-2
+"""By how much the sum over all words after a context may differ from one."""
 
 LARGEST_BACKOFF = 30.0
-"""Back-offs above this, as log10, count as this: they are wrong, and their powers would overflow."""
+"""Higher back-offs, in log10, are taken for this one: they are wrong, and their powers would overflow."""
 
-SYMBOLS = (b"<s>", b"</s>", b"<unk>")
-SRILM_KINDS = {
-    Kind.NO_UNKNOWN: Kind.CLOSED_VOCABULARY,
-    Kind.NO_SUFFIX: Kind.PRUNED_SUFFIX,
+_SYMBOLS = (b"<s>", b"</s>", b"<unk>")
+_SRILM_KINDS = {
+    Defect.NO_UNKNOWN: Defect.CLOSED_VOCABULARY,
+    Defect.NO_SUFFIX: Defect.PRUNED_SUFFIX,
 }
-"""What SRILM writes on purpose is told, but is no violation."""
+"""Defects that SRILM writes on purpose, and the warnings that are reported for them in its files."""
 
 
 @dataclass(frozen=True)
@@ -44,22 +40,22 @@ class ArpaReport:
 
     @property
     def violations(self) -> int:
-        """The number of findings that are no mere warnings."""
+        """The number of findings that are not just warnings."""
         return sum(not one.kind.value.warning for one in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
-        """The report as ``arpa check --json`` prints it."""
+        """Return the report as ``arpa check --json`` prints it."""
         return {
             "file": str(self.path),
             "sizes": list(self.sizes),
             "violations": self.violations,
             "warnings": len(self.findings) - self.violations,
-            "findings": [finding_dict(one) for one in self.findings],
+            "findings": [_finding_dict(one) for one in self.findings],
         }
 
 
-def finding_dict(finding: Finding) -> dict[str, Any]:
-    """A finding with all that is known of its kind."""
+def _finding_dict(finding: Finding) -> dict[str, Any]:
+    """Return a finding with all that is known of its kind of defect."""
     return {
         "line": finding.line,
         "kind": finding.kind.name.lower().replace("_", "-"),
@@ -67,54 +63,54 @@ def finding_dict(finding: Finding) -> dict[str, Any]:
         "text": finding.kind.value.text,
         "detail": finding.detail,
         "readers": finding.kind.value.readers,
-        "mendable": finding.kind.value.mendable,
+        "mendable": finding.kind.value.repairable,
     }
 
 
 def check_arpa(path: str | Path) -> ArpaReport:
-    """Check a file, plain or packed; nothing in it is an error that would end the check."""
+    """Check a file, plain or compressed; no defect in it ends the check."""
     return report_on(scan_arpa(path))
 
 
 def report_on(scan: Scan) -> ArpaReport:
-    """Check what was read of a file."""
+    """Return the report on a scanned file."""
     if scan.order:
-        Checker(scan).check()
-    elif not scan.findings or scan.findings[-1].kind not in (Kind.EMPTY_FILE, Kind.CUT_SHORT):
-        scan.note(1, Kind.NO_UNIGRAMS)
+        _Checker(scan).check()
+    elif not scan.findings or scan.findings[-1].kind not in (Defect.EMPTY_FILE, Defect.CUT_SHORT):
+        scan.note(1, Defect.NO_UNIGRAMS)
     findings = tuple(sorted(scan.findings, key=lambda one: one.line))
     sizes = tuple(len(scan.sections[order].logs) for order in sorted(scan.sections))
     return ArpaReport(scan.path, findings, sizes)
 
 
-class Table:
-    """The n-grams of one order: where each is, what it needs, and its numbers."""
+class _Table:
+    """The n-grams of one order: words, values, lines, and the n-gram that each continues."""
 
     def __init__(self, section: ScannedSection) -> None:
         self.rows = np.frombuffer(section.ids, np.int32).reshape(-1, section.order).astype(np.int64)
         self.logs = np.frombuffer(section.logs, np.float64)
         self.backoffs = np.frombuffer(section.backoffs, np.float64)
         self.lines = np.frombuffer(section.lines, np.int32)
-        self.keys: Int64s = np.empty(0, np.int64)
-        self.entries: Int64s = np.empty(0, np.int64)
-        self.parents: Int64s = np.empty(0, np.int64)
-        self.is_context: Bools = np.zeros(len(self.logs), bool)
-        self.known: Bools = np.zeros(len(self.logs), bool)
+        self.keys: Int64Array = np.empty(0, np.int64)
+        self.entries: Int64Array = np.empty(0, np.int64)
+        self.parents: Int64Array = np.empty(0, np.int64)
+        self.is_context: BoolArray = np.zeros(len(self.logs), bool)
+        self.known: BoolArray = np.zeros(len(self.logs), bool)
         """Whether all words are unigrams."""
-        self.again: Int64s = np.empty(0, np.int64)
-        """The entries that are there already."""
+        self.duplicates: Int64Array = np.empty(0, np.int64)
+        """Entries whose n-gram stands before them already."""
 
 
-class Checker:
+class _Checker:
     """The checks that need the whole file."""
 
     def __init__(self, scan: Scan) -> None:
         self.scan = scan
         self.size = max(len(scan.words), 1)
         orders = range(1, scan.order + 1)
-        self.tables = [Table(scan.sections.get(order) or ScannedSection(order, 0)) for order in orders]
+        self.tables = [_Table(scan.sections.get(order) or ScannedSection(order, 0)) for order in orders]
         self.names = list(scan.words)
-        self.symbols = {symbol: scan.words.get(symbol, -1) for symbol in SYMBOLS}
+        self.symbols = {symbol: scan.words.get(symbol, -1) for symbol in _SYMBOLS}
         self.unigrams = np.zeros(self.size, bool)
         self.unigrams[self.tables[0].rows[:, 0]] = True
         for order in orders:
@@ -127,17 +123,17 @@ class Checker:
         idle = np.concatenate([table.backoffs[~table.is_context] for table in inner])
         return bool(idle.size and np.isnan(idle).all())
 
-    def note(self, line: int, kind: Kind, detail: str = "") -> None:
-        """Note a defect, or what SRILM means by it."""
-        self.scan.note(int(line), SRILM_KINDS.get(kind, kind) if self.srilm else kind, detail)
+    def note(self, line: int, kind: Defect, detail: str = "") -> None:
+        """Note a defect; in SRILM's files, the warning that stands for it."""
+        self.scan.note(int(line), _SRILM_KINDS.get(kind, kind) if self.srilm else kind, detail)
 
-    def note_all(self, table: Table, wrong: Bools, kind: Kind) -> None:
+    def note_all(self, table: _Table, wrong: BoolArray, kind: Defect) -> None:
         """Note a defect of several entries, each with its words."""
         for entry in np.flatnonzero(wrong):
             self.note(table.lines[entry], kind, self.text(table, int(entry)))
 
-    def text(self, table: Table, entry: int) -> str:
-        """The words of an entry for people."""
+    def text(self, table: _Table, entry: int) -> str:
+        """Return the words of an entry for messages."""
         return repr(b" ".join(self.names[word] for word in table.rows[entry]).decode("utf-8", "replace"))
 
     def check(self) -> None:
@@ -154,47 +150,51 @@ class Checker:
         if not self.srilm:
             # SRILM begins its files with an empty line; nobody else does.
             self.scan.findings = [
-                one._replace(kind=Kind.TEXT_BEFORE_DATA) if one.kind is Kind.BLANK_BEFORE_DATA else one
+                one._replace(kind=Defect.TEXT_BEFORE_DATA) if one.kind is Defect.BLANK_BEFORE_DATA else one
                 for one in self.scan.findings
             ]
         line = self.scan.counts[max(self.scan.counts)][1] if self.scan.counts else 1
         if self.scan.order == 1:
-            self.note(line, Kind.ONE_ORDER)
-        if self.scan.order > HIGHEST_ORDER:
-            self.note(line, Kind.HIGH_ORDER, f"order {self.scan.order}")
+            self.note(line, Defect.ONE_ORDER)
+        if self.scan.order > _HIGHEST_ORDER:
+            self.note(line, Defect.HIGH_ORDER, f"order {self.scan.order}")
 
     def _check_symbols(self) -> None:
         table = self.tables[0]
         section = self.scan.sections.get(1)
         line = section.line if section else 1
         if not len(table.logs):
-            self.note(line, Kind.NO_UNIGRAMS)
+            self.note(line, Defect.NO_UNIGRAMS)
             return
         spelt = {name.lower(): entry for entry, name in self._unusual_symbols()}
         for symbol, entry in spelt.items():
-            self.note(table.lines[entry], Kind.SYMBOL_SPELLING, f"for {symbol.decode()}")
-        missing = {b"<s>": Kind.NO_SENTENCE_START, b"</s>": Kind.NO_SENTENCE_END, b"<unk>": Kind.NO_UNKNOWN}
+            self.note(table.lines[entry], Defect.SYMBOL_SPELLING, f"for {symbol.decode()}")
+        missing = {
+            b"<s>": Defect.NO_SENTENCE_START,
+            b"</s>": Defect.NO_SENTENCE_END,
+            b"<unk>": Defect.NO_UNKNOWN,
+        }
         for symbol, kind in missing.items():
             there = self.symbols[symbol] >= 0 and self.unigrams[self.symbols[symbol]]
             if not there and symbol not in spelt:
                 self.note(line, kind)
         for entry in np.flatnonzero(table.rows[:, 0] == self.symbols[b"<s>"])[:1]:
             if table.logs[entry] != -99.0:
-                kind = Kind.START_ZERO if table.logs[entry] == 0.0 else Kind.START_PROBABILITY
+                kind = Defect.START_ZERO if table.logs[entry] == 0.0 else Defect.START_PROBABILITY
                 self.note(table.lines[entry], kind, f"{table.logs[entry]:g}")
 
     def _unusual_symbols(self) -> list[tuple[int, bytes]]:
-        """Unigrams that are symbols in other letters."""
+        """Return the unigrams that are symbols in another spelling."""
         wanted = {
             number: name
             for number, name in enumerate(self.names)
-            if name not in SYMBOLS and name.lower() in SYMBOLS
+            if name not in _SYMBOLS and name.lower() in _SYMBOLS
         }
         found = np.flatnonzero(np.isin(self.tables[0].rows[:, 0], list(wanted)))
         return [(int(entry), wanted[int(self.tables[0].rows[entry, 0])]) for entry in found]
 
     def _link(self, order: int) -> None:
-        """Find the n-gram that each entry of an order continues, and the entries that are there twice."""
+        """Find the n-gram that each entry of an order continues, and the duplicates."""
         table = self.tables[order - 1]
         table.known = np.asarray(self.unigrams[table.rows].all(axis=1))
         table.parents = self.locate(table.rows[:, :-1])
@@ -205,61 +205,61 @@ class Checker:
         entries = np.flatnonzero(placed)
         by_key = np.argsort(keys, kind="stable")
         keys, entries = keys[by_key], entries[by_key]
-        again = np.concatenate([[False], keys[1:] == keys[:-1]])[: keys.size].astype(bool)
-        table.again = np.sort(entries[again])
-        table.keys, table.entries = keys[~again], entries[~again]
+        same = np.concatenate([[False], keys[1:] == keys[:-1]])[: keys.size].astype(bool)
+        table.duplicates = np.sort(entries[same])
+        table.keys, table.entries = keys[~same], entries[~same]
 
     def _check_entries(self, order: int) -> None:
-        """Words that are no unigrams, prefixes and suffixes that are missing, and duplicates."""
+        """Note words that are no unigrams, missing prefixes and suffixes, and duplicates."""
         table, known = self.tables[order - 1], self.tables[order - 1].known
         if order > 1:
-            self.note_all(table, ~known, Kind.NO_SUCH_UNIGRAM)
-            self.note_all(table, (table.rows[:, 1:] == self.symbols[b"<s>"]).any(axis=1), Kind.START_INSIDE)
-            self.note_all(table, (table.rows[:, :-1] == self.symbols[b"</s>"]).any(axis=1), Kind.END_INSIDE)
+            self.note_all(table, ~known, Defect.NO_SUCH_UNIGRAM)
+            self.note_all(table, (table.rows[:, 1:] == self.symbols[b"<s>"]).any(axis=1), Defect.START_INSIDE)
+            self.note_all(table, (table.rows[:, :-1] == self.symbols[b"</s>"]).any(axis=1), Defect.END_INSIDE)
         if order > 2:
-            self.note_all(table, known & (table.parents < 0), Kind.NO_PREFIX)
-            self.note_all(table, known & (self.locate(table.rows[:, 1:]) < 0), Kind.NO_SUFFIX)
-        for entry in table.again:
-            self.note(table.lines[entry], Kind.DUPLICATE, self.text(table, int(entry)))
+            self.note_all(table, known & (table.parents < 0), Defect.NO_PREFIX)
+            self.note_all(table, known & (self.locate(table.rows[:, 1:]) < 0), Defect.NO_SUFFIX)
+        for entry in table.duplicates:
+            self.note(table.lines[entry], Defect.DUPLICATE, self.text(table, int(entry)))
 
-    def locate(self, rows: Int64s) -> Int64s:
-        """The entry of each row's n-gram in the table of its order, -1 if it is not there."""
+    def locate(self, rows: Int64Matrix) -> Int64Array:
+        """Return the entry of each row's n-gram in the table of its order, -1 if it is not there."""
         found = np.zeros(len(rows), np.int64)
         for depth in range(rows.shape[1]):
             table = self.tables[depth]
             if not table.keys.size:
                 return np.full(len(rows), -1)
             wanted = found * self.size + rows[:, depth]
-            places = np.minimum(np.searchsorted(table.keys, wanted), table.keys.size - 1)
-            there = (found >= 0) & (table.keys[places] == wanted)
-            found = np.where(there, table.entries[places], -1)
+            at = np.minimum(np.searchsorted(table.keys, wanted), table.keys.size - 1)
+            there = (found >= 0) & (table.keys[at] == wanted)
+            found = np.where(there, table.entries[at], -1)
         return found
 
     def _check_backoffs(self, order: int) -> None:
         table = self.tables[order - 1]
         missing = np.isnan(table.backoffs)
         if order == self.scan.order:
-            self.note_all(table, ~missing, Kind.TOP_BACKOFF)
+            self.note_all(table, ~missing, Defect.TOP_BACKOFF)
             return
-        needed = Kind.NO_UNIGRAM_BACKOFF if order == 1 else Kind.NO_BACKOFF
+        needed = Defect.NO_UNIGRAM_BACKOFF if order == 1 else Defect.NO_BACKOFF
         self.note_all(table, missing & table.is_context, needed)
         idle = missing & ~table.is_context
         if order == 1 and not self.srilm:
-            self.note_all(table, idle, Kind.NO_UNIGRAM_BACKOFF)
+            self.note_all(table, idle, Defect.NO_UNIGRAM_BACKOFF)
         elif idle.any():
             first = int(np.flatnonzero(idle)[0])
-            self.note(table.lines[first], Kind.OMITTED_BACKOFF, f"{idle.sum():,} of order {order}")
+            self.note(table.lines[first], Defect.OMITTED_BACKOFF, f"{idle.sum():,} of order {order}")
 
     def _check_sums(self) -> None:
-        """Whether the words after every context sum to one."""
+        """Note contexts after which the words do not sum to one."""
         table = self.tables[0]
         predicted = np.exp(table.logs[table.entries] * np.log(10))
         predicted[table.rows[table.entries, 0] == self.symbols[b"<s>"]] = 0.0
         section = self.scan.sections.get(1)
-        if predicted.size and predicted.sum() > 1 + CLEARLY_ABOVE:
-            self.note(section.line if section else 1, Kind.UNIGRAM_SUM, f"{predicted.sum():.4f}")
-        elif predicted.size and predicted.sum() < 1 - CLEARLY_OFF:
-            self.note(section.line if section else 1, Kind.LOW_SUM, f"unigrams: {predicted.sum():.4f}")
+        if predicted.size and predicted.sum() > 1 + _SUM_ABOVE_ONE:
+            self.note(section.line if section else 1, Defect.UNIGRAM_SUM, f"{predicted.sum():.4f}")
+        elif predicted.size and predicted.sum() < 1 - SUM_TOLERANCE:
+            self.note(section.line if section else 1, Defect.LOW_SUM, f"unigrams: {predicted.sum():.4f}")
         for order in range(2, self.scan.order + 1):
             self._check_context_sums(order)
 
@@ -272,17 +272,19 @@ class Checker:
         weights = np.power(10.0, np.minimum(np.nan_to_num(below.backoffs), LARGEST_BACKOFF))
         totals = own + weights * np.maximum(1.0 - lower, 0.0)
         contexts = below.is_context & ~np.isnan(below.backoffs)
-        for entry in np.flatnonzero(below.is_context & (own > 1 + CLEARLY_ABOVE)):
+        for entry in np.flatnonzero(below.is_context & (own > 1 + _SUM_ABOVE_ONE)):
             self.note(
-                below.lines[entry], Kind.CONTEXT_SUM, f"{self.text(below, int(entry))}: {own[entry]:.4f}"
+                below.lines[entry],
+                Defect.CONTEXT_SUM,
+                f"{self.text(below, int(entry))}: {own[entry]:.4f}",
             )
-        wrong = contexts & (own <= 1 + CLEARLY_ABOVE) & (np.abs(totals - 1) > CLEARLY_OFF)
+        wrong = contexts & (own <= 1 + _SUM_ABOVE_ONE) & (np.abs(totals - 1) > SUM_TOLERANCE)
         for entry in np.flatnonzero(wrong):
             detail = f"{self.text(below, int(entry))}: {totals[entry]:.4f}"
-            self.note(below.lines[entry], Kind.BACKOFF_SUM, detail)
+            self.note(below.lines[entry], Defect.BACKOFF_SUM, detail)
 
-    def backed(self, rows: Int64s) -> Floats:
-        """The log10-probability that the file gives to n-grams, by backing off where they are missing."""
+    def backed(self, rows: Int64Matrix) -> Float64Array:
+        """Return the log10-probabilities that the file implies for n-grams, by backing off."""
         table = self.tables[rows.shape[1] - 1]
         found = self.locate(rows)
         logs = np.where(found >= 0, table.logs[found] if len(table.logs) else 0.0, -99.0)

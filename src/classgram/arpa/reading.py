@@ -1,4 +1,4 @@
-"""Any ARPA file as a model; what is wrong with a file is told with its line."""
+"""Any ARPA file read as a model; errors name the line."""
 
 import re
 from collections.abc import Iterator
@@ -19,33 +19,31 @@ from classgram.models.ngram.ngram_model import NgramModel
 from classgram.models.ngram.trie import BackoffTrie, LevelEstimates, assemble
 from classgram.options import TextOptions
 from classgram.runtime.compiled import frozen
+from classgram.runtime.compiled.arrays import Float64Array, Int32Array, Int32Matrix, Int64Array
 from classgram.text.vocabulary import BOS, Vocabulary
 
-Floats = npt.NDArray[np.float64]
-Int32s = npt.NDArray[np.int32]
-
-MISSING_UNKNOWN = -100.0
+_MISSING_UNKNOWN = -100.0
 """The log10-probability of <unk> where a file has none."""
 
 
-class Section(NamedTuple):
+class _Section(NamedTuple):
     """The n-grams of one order: their words, log10-probabilities and back-offs."""
 
-    words: list[list[bytes]]
-    log10s: Floats
-    backoffs: Floats
+    words: tuple[tuple[bytes, ...], ...]
+    log10s: Float64Array
+    backoffs: Float64Array
 
 
 class Grams(NamedTuple):
     """The n-grams of one order as rows of word ids, sorted; NaN marks probabilities to be filled in."""
 
-    rows: Int32s
-    logs: Floats
-    backoffs: Floats
+    rows: Int32Matrix
+    logs: Float64Array
+    backoffs: Float64Array
 
 
 @dataclass
-class Lines:
+class _Lines:
     """The lines of a file, counted, without the white space around them."""
 
     path: Path
@@ -53,50 +51,50 @@ class Lines:
     number: int = 0
 
     def next(self) -> bytes:
-        """The next line; a file that ends here is cut short."""
+        """Return the next line; a file that ends here is cut short."""
         for line in self.lines:
             self.number += 1
             return line.strip()
         raise InputError(f"{self.path}: ends without \\end\\ after line {self.number}; fetch it again")
 
     def next_filled(self) -> bytes:
-        """The next line that is not empty."""
+        """Return the next line that is not empty."""
         while not (line := self.next()):
             pass
         return line
 
     def error(self, problem: str) -> InputError:
-        """An error at the present line."""
+        """Return an error at the current line."""
         return InputError(f"{self.path}, line {self.number}: {problem}")
 
 
 def read_arpa(path: str | Path, text: TextOptions | None = None) -> NgramModel:
-    """Read an ARPA file, plain or packed (.gz, .bz2, .xz, .zst), of any order.
+    """Read an ARPA file, plain or compressed (.gz, .bz2, .xz, .zst), of any order.
 
-    N-grams that lack their prefix or suffix get it with the probability that the back-off gives, so
-    that nothing changes.
+    Missing prefixes and suffixes of n-grams are added with the probability that the back-off
+    implies, which changes no probability.
     """
     path = Path(path)
     with open_decompressed(path) as file:
-        sections = read_sections(Lines(path, iter(file)))
-    vocabulary, grams = number_words(path, sections)
+        sections = _read_sections(_Lines(path, iter(file)))
+    vocabulary, grams = _number_words(path, sections)
     vocabulary = replace(vocabulary, text=text or TextOptions())
     closed = close_under_affixes(grams)
-    trie = build(closed)
+    trie = build_trie(closed)
     return NgramModel(vocabulary, trie, {"recipe": "arpa", "order": trie.order})
 
 
-def read_sections(lines: Lines) -> list[Section]:
-    """All sections of a file, checked against the numbers at its head."""
-    sizes = read_head(lines)
-    sections = [read_section(lines, order, size) for order, size in enumerate(sizes, start=1)]
+def _read_sections(lines: _Lines) -> list[_Section]:
+    """Return all sections of a file, checked against the counts in its header."""
+    sizes = _read_head(lines)
+    sections = [_read_section(lines, order, size) for order, size in enumerate(sizes, start=1)]
     if lines.next_filled() != b"\\end\\":
-        raise lines.error("\\end\\ was expected here; the numbers at the head do not fit the sections")
+        raise lines.error("\\end\\ was expected here; the counts in the header do not fit the sections")
     return sections
 
 
-def read_head(lines: Lines) -> list[int]:
-    """The number of n-grams of each order; the line after them, a blank one, is read too."""
+def _read_head(lines: _Lines) -> list[int]:
+    """Return the number of n-grams of each order; the blank line after them is read, too."""
     if lines.next_filled() != b"\\data\\":
         raise lines.error("\\data\\ was expected here; is this an ARPA file?")
     sizes: list[int] = []
@@ -112,11 +110,11 @@ def read_head(lines: Lines) -> list[int]:
     return sizes
 
 
-def read_section(lines: Lines, order: int, size: int) -> Section:
-    """The n-grams of one order."""
+def _read_section(lines: _Lines, order: int, size: int) -> _Section:
+    """Return the n-grams of one order."""
     if lines.next_filled() != b"\\%d-grams:" % order:
         raise lines.error(f"\\{order}-grams: was expected here; the section before is too long or short")
-    words: list[list[bytes]] = []
+    words: list[tuple[bytes, ...]] = []
     log10s = np.empty(size)
     backoffs = np.zeros(size)
     for index in range(size):
@@ -130,12 +128,12 @@ def read_section(lines: Lines, order: int, size: int) -> Section:
             raise lines.error("a number was expected as probability and as back-off") from None
         if not log10s[index] <= 0 or not backoffs[index] < np.inf:
             raise lines.error(f"{log10s[index]} is no log10-probability; it must be 0 or less")
-        words.append(fields[1 : order + 1])
-    return Section(words, np.maximum(log10s, -99.0), np.maximum(backoffs, -99.0))
+        words.append(tuple(fields[1 : order + 1]))
+    return _Section(tuple(words), np.maximum(log10s, -99.0), np.maximum(backoffs, -99.0))
 
 
-def number_words(path: Path, sections: list[Section]) -> tuple[Vocabulary, list[Grams]]:
-    """The vocabulary, likely words first, and every order's n-grams as sorted rows of ids."""
+def _number_words(path: Path, sections: list[_Section]) -> tuple[Vocabulary, list[Grams]]:
+    """Return the vocabulary, likeliest words first, and every order's n-grams as sorted rows of ids."""
     names = [words[0] for words in sections[0].words]
     by_probability = np.argsort(-sections[0].log10s, kind="stable")
     # Some tools write the unknown word in capitals.
@@ -156,24 +154,24 @@ def number_words(path: Path, sections: list[Section]) -> tuple[Vocabulary, list[
         except KeyError as error:
             word = error.args[0].decode("utf-8", "replace")
             raise InputError(f"{path}: the {order}-grams hold {word!r}, which is no unigram") from None
-        grams.append(sorted_grams(path, np.array(flat, np.int32).reshape(-1, order), section))
+        grams.append(_sorted_grams(path, np.array(flat, np.int32).reshape(-1, order), section))
     return vocabulary, [with_unknown(grams[0], len(vocabulary)), *grams[1:]]
 
 
-def sorted_grams(path: Path, rows: Int32s, section: Section) -> Grams:
-    """N-grams in the order of their ids, each there once."""
+def _sorted_grams(path: Path, rows: Int32Matrix, section: _Section) -> Grams:
+    """Return n-grams in the order of their ids; a duplicate raises an error."""
     order = np.lexsort(rows.T[::-1])
     rows = rows[order]
     same = (rows[1:] == rows[:-1]).all(axis=1)
     if same.any():
-        place = section.words[order[int(np.flatnonzero(same)[0])]]
-        raise InputError(f"{path}: {b' '.join(place).decode('utf-8', 'replace')!r} is there twice")
+        twice = section.words[order[int(np.flatnonzero(same)[0])]]
+        raise InputError(f"{path}: {b' '.join(twice).decode('utf-8', 'replace')!r} is there twice")
     return Grams(rows, section.log10s[order] * LOG_10, section.backoffs[order] * LOG_10)
 
 
 def with_unknown(unigrams: Grams, size: int) -> Grams:
-    """A row for every word, also for <unk> where the file has none."""
-    logs = np.full(size, MISSING_UNKNOWN * LOG_10)
+    """Return a row for every word, also for <unk> where the file has none."""
+    logs = np.full(size, _MISSING_UNKNOWN * LOG_10)
     backoffs = np.zeros(size)
     logs[unigrams.rows[:, 0]] = unigrams.logs
     backoffs[unigrams.rows[:, 0]] = unigrams.backoffs
@@ -182,13 +180,13 @@ def with_unknown(unigrams: Grams, size: int) -> Grams:
 
 
 def close_under_affixes(grams: list[Grams]) -> list[Grams]:
-    """The n-grams with every prefix and suffix of any of them."""
+    """Return the n-grams together with all their prefixes and suffixes."""
     closed = list(grams)
     for index in range(len(grams) - 1, 1, -1):
         rows = closed[index].rows
-        wanted = np.unique(np.concatenate([as_keys(rows[:, :-1]), as_keys(rows[:, 1:])]))
+        wanted = np.unique(np.concatenate([_as_keys(rows[:, :-1]), _as_keys(rows[:, 1:])]))
         below = closed[index - 1]
-        missing = wanted[~np.isin(wanted, as_keys(below.rows))]
+        missing = wanted[~np.isin(wanted, _as_keys(below.rows))]
         if missing.size:
             added = missing.view(np.int32).reshape(missing.size, -1)
             merged = np.concatenate([below.rows, added])
@@ -199,20 +197,20 @@ def close_under_affixes(grams: list[Grams]) -> list[Grams]:
     return closed
 
 
-def as_keys(rows: Int32s) -> npt.NDArray[np.void]:
-    """Each row as one value that can be compared."""
+def _as_keys(rows: Int32Matrix) -> npt.NDArray[np.void]:
+    """Return each row as one value that can be compared."""
     rows = np.ascontiguousarray(rows)
     return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
 
 
-def build(grams: list[Grams]) -> BackoffTrie:
-    """The trie of n-grams whose prefixes and suffixes are all there."""
+def build_trie(grams: list[Grams]) -> BackoffTrie:
+    """Return the trie of n-grams whose prefixes and suffixes are all among them."""
     size = len(grams[0].rows)
     levels = [Level(np.array([0, size]), grams[0].rows[:, 0], np.zeros(size, np.int64))]
     for gram in grams[1:]:
         parents = np.zeros(len(gram.rows), np.int64)
         for level, column in zip(levels, gram.rows.T[:-1], strict=True):
-            parents = children(level, parents, column)
+            parents = _children(level, parents, column)
         starts = np.searchsorted(parents, np.arange(len(levels[-1].words) + 1))
         words = np.ascontiguousarray(gram.rows[:, -1])
         levels.append(Level(frozen(starts), frozen(words), frozen(np.zeros(len(words), np.int64))))
@@ -225,8 +223,8 @@ def build(grams: list[Grams]) -> BackoffTrie:
     return assemble(np.exp(grams[0].logs), estimates)
 
 
-def children(level: Level, parents: npt.NDArray[np.int64], words: Int32s) -> npt.NDArray[np.int64]:
-    """The entries of a level that are these parents' children with these words."""
+def _children(level: Level, parents: Int64Array, words: Int32Array) -> Int64Array:
+    """Return the entries of a level that are these parents' children with these words."""
     size = np.int64(max(int(level.words.max()), int(words.max())) + 1)
     keys = parents_of(level) * size + level.words
     return np.searchsorted(keys, parents * size + words)

@@ -1,13 +1,12 @@
-"""ARPA files mended: what can be read is read, completed, and written as strict readers want it."""
+"""Repair of ARPA files: what can be read is completed, and written as strict readers expect it."""
 
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from classgram.arpa.checking import CLEARLY_OFF, LARGEST_BACKOFF, ArpaReport, report_on
-from classgram.arpa.defects import Kind
-from classgram.arpa.reading import Grams, build, close_under_affixes, with_unknown
+from classgram.arpa.checking import LARGEST_BACKOFF, SUM_TOLERANCE, ArpaReport, report_on
+from classgram.arpa.defects import Defect
+from classgram.arpa.reading import Grams, build_trie, close_under_affixes, with_unknown
 from classgram.arpa.scanning import Scan, ScannedSection, scan_arpa
 from classgram.arpa.writing import write_arpa
 from classgram.counts.ngram_counts import parents_of
@@ -16,50 +15,48 @@ from classgram.models.language_model import LOG_10
 from classgram.models.ngram.ngram_model import NgramModel
 from classgram.models.ngram.pruning import LEAST_REST, completed, probabilities_by_level, suffixes_by_level
 from classgram.models.ngram.trie import BackoffTrie, LevelEstimates, assemble, logarithm
+from classgram.runtime.compiled.arrays import Int32Array
 from classgram.text.vocabulary import BOS, EOS, Vocabulary
 
-Floats = npt.NDArray[np.float64]
-Int32s = npt.NDArray[np.int32]
+_UNREPAIRABLE = (Defect.CUT_SHORT, Defect.EMPTY_FILE, Defect.NO_UNIGRAMS)
+"""Defects that leave too little of a model."""
 
-HOPELESS = (Kind.CUT_SHORT, Kind.EMPTY_FILE, Kind.NO_UNIGRAMS)
-"""Where these are found there is too little left to make a model of."""
-
-SPELLINGS = {b"<s>": "<s>", b"</s>": "</s>", b"<unk>": "<unk>"}
+_SPELLINGS = {b"<s>": "<s>", b"</s>": "</s>", b"<unk>": "<unk>"}
 
 
-def fix_arpa(path: str | Path, output: str | Path) -> ArpaReport:
-    """Mend a file, and return what was wrong with it."""
+def repair_arpa(path: str | Path, output: str | Path) -> ArpaReport:
+    """Write a repaired file, and return the report on the original."""
     scan = scan_arpa(path)
     report = report_on(scan)
     for finding in report.findings:
-        if finding.kind in HOPELESS:
+        if finding.kind in _UNREPAIRABLE:
             raise InputError(
-                f"{path}, line {finding.line}: {finding.kind.value.text}; that cannot be mended, "
+                f"{path}, line {finding.line}: {finding.kind.value.text}; this cannot be repaired; "
                 "get the file again"
             )
-    write_arpa(mended(scan), output)
+    write_arpa(_repaired_model(scan), output)
     return report
 
 
-def mended(scan: Scan) -> NgramModel:
-    """The model that a file was meant to hold."""
-    vocabulary, ids = number_words(scan)
+def _repaired_model(scan: Scan) -> NgramModel:
+    """Return the model that the file was meant to hold."""
+    vocabulary, ids = _number_words(scan)
     grams = [
-        rows_of(scan.sections.get(order) or ScannedSection(order, 0), order, ids)
+        _rows_of(scan.sections.get(order) or ScannedSection(order, 0), order, ids)
         for order in range(1, scan.order + 1)
     ]
     while len(grams) > 1 and not len(grams[-1].rows):
         grams.pop()
     if len(grams) == 1:
-        grams.append(sentence_end(vocabulary))
-    grams[0] = whole_unigrams(grams[0], len(vocabulary))
-    trie = normalised(build(close_under_affixes(grams)))
+        grams.append(_sentence_end(vocabulary))
+    grams[0] = _whole_unigrams(grams[0], len(vocabulary))
+    trie = _normalised(build_trie(close_under_affixes(grams)))
     return NgramModel(vocabulary, trie, {"recipe": "arpa", "order": trie.order})
 
 
-def number_words(scan: Scan) -> tuple[Vocabulary, Int32s]:
-    """The vocabulary, likely words first, and the id of each word as the scan numbered them."""
-    names = [SPELLINGS.get(name.lower(), name.decode()) for name in scan.words]
+def _number_words(scan: Scan) -> tuple[Vocabulary, Int32Array]:
+    """Return the vocabulary, likeliest words first, and the id of each word of the scan."""
+    names = [_SPELLINGS.get(name.lower(), name.decode()) for name in scan.words]
     unigrams = scan.sections.get(1) or ScannedSection(1, 0)
     likely = np.argsort(-np.frombuffer(unigrams.logs, np.float64), kind="stable")
     first = [names[unigrams.ids[entry]] for entry in likely]
@@ -67,8 +64,8 @@ def number_words(scan: Scan) -> tuple[Vocabulary, Int32s]:
     return vocabulary, np.array([vocabulary.id(name) for name in names], np.int32)
 
 
-def rows_of(section: ScannedSection, order: int, ids: Int32s) -> Grams:
-    """The entries of a section as sorted rows of ids; of duplicates the first stays.
+def _rows_of(section: ScannedSection, order: int, ids: Int32Array) -> Grams:
+    """Return the entries of a section as sorted rows of ids; of duplicates the first stays.
 
     Those with <s> or </s> inside, which no sentence has, are left out.
     """
@@ -84,8 +81,8 @@ def rows_of(section: ScannedSection, order: int, ids: Int32s) -> Grams:
     return Grams(rows[once], logs[chosen] * LOG_10, weights[chosen] * LOG_10)
 
 
-def whole_unigrams(unigrams: Grams, size: int) -> Grams:
-    """A row for every word; those that were missing share what the others leave over of one."""
+def _whole_unigrams(unigrams: Grams, size: int) -> Grams:
+    """Return a row for every word; those that were missing share what the others leave of one."""
     filled = with_unknown(unigrams, size)
     missing = np.ones(size, bool)
     missing[unigrams.rows[:, 0]] = False
@@ -94,19 +91,19 @@ def whole_unigrams(unigrams: Grams, size: int) -> Grams:
     rest = 1.0 - float(probabilities.sum())
     if missing.any() and rest > LEAST_REST:
         probabilities[missing] = rest / np.count_nonzero(missing)
-    elif abs(rest) > CLEARLY_OFF / 2 or rest < 0:
+    elif abs(rest) > SUM_TOLERANCE / 2 or rest < 0:
         probabilities /= max(float(probabilities.sum()), LEAST_REST)
     return Grams(filled.rows, logarithm(probabilities), filled.backoffs)
 
 
-def sentence_end(vocabulary: Vocabulary) -> Grams:
-    """The bigram <s> </s>, to be filled in: readers want two orders."""
+def _sentence_end(vocabulary: Vocabulary) -> Grams:
+    """Return the bigram <s> </s>, its probability to be filled in: readers need two orders."""
     row = np.array([[vocabulary.id("<s>"), vocabulary.id("</s>")]], np.int32)
     return Grams(row, np.array([np.nan]), np.zeros(1))
 
 
-def normalised(trie: BackoffTrie) -> BackoffTrie:
-    """The trie with other numbers for the contexts after which the words did not sum to one."""
+def _normalised(trie: BackoffTrie) -> BackoffTrie:
+    """Return the trie normalised in the contexts after which the words did not sum to one."""
     probabilities = probabilities_by_level(trie)
     estimates = []
     levels = zip(trie.to_levels()[1:], suffixes_by_level(trie), trie.levels(), strict=False)
@@ -115,7 +112,7 @@ def normalised(trie: BackoffTrie) -> BackoffTrie:
         own, lower = probabilities[number + 1], probabilities[number][link]
         given = np.exp(trie.arrays.log_backoffs[nodes].astype(np.float64))
         total, covered = np.bincount(parents, own, size), np.bincount(parents, lower, size)
-        wrong = np.abs(total + given * np.maximum(1.0 - covered, 0.0) - 1.0) > CLEARLY_OFF / 2
+        wrong = np.abs(total + given * np.maximum(1.0 - covered, 0.0) - 1.0) > SUM_TOLERANCE / 2
         wrong |= (total > 1.0) | (given * np.maximum(1.0 - covered, 0.0) > 1.0)
         wrong &= np.diff(level.starts) > 0
         scaled, weights = completed(level, own, lower)

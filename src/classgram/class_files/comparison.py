@@ -1,7 +1,7 @@
-"""The judge between tools: what classes of any origin are worth on one text, by one rule.
+"""Classes of any origin compared on one text, by the same rules for all of them.
 
 <s> and </s> have classes of their own, whatever a file says, and the words of the text that a file
-does not list are together in one class of their own, which counts as a class.
+does not list form one more class, which counts as a class.
 """
 
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ MISSING_RULE = "words of the text that a file does not list are one more class"
 
 @dataclass(frozen=True)
 class Judgement:
-    """What one set of classes is worth on a text."""
+    """F and perplexity of one set of classes on a text."""
 
     name: str
     format: str
@@ -67,7 +67,7 @@ class Judgement:
 
 
 def classes_order(paths: Iterable[Path]) -> int:
-    """The order of counts that judging needs: 2, or that of a folder of joint contexts."""
+    """Return the order of counts that judging needs: 2, or that of a folder of joint contexts."""
     folders = (path for path in paths if folder_kind(path) == "partition")
     return max([2, *(load_partition(path).order for path in folders)])
 
@@ -79,7 +79,7 @@ def judge_classes(
     form: ClassFormat | None = None,
 ) -> Judgement:
     """Judge the classes of a file or folder on the counts of a text, and on held-out sentences."""
-    partition, listed = judged_partition(Path(path), counts, form)
+    partition, listed = _judged_partition(Path(path), counts, form)
     unigrams = counts.levels[0].counts
     known = {member.word for member in listed.members}
     seen = [i for i, word in enumerate(counts.vocabulary.words) if i > 2 or (i == 0 and unigrams[0])]
@@ -95,14 +95,14 @@ def judge_classes(
         pair_value(pairs, MaximumLikelihood()),
         pair_value(pairs, LeavingOneOut()),
         sum(int((totals == 1).sum()) for totals in side_totals(pairs)),
-        None if test is None else held_out_evaluation(partition, counts, test),
+        None if test is None else _held_out_evaluation(partition, counts, test),
     )
 
 
-def judged_partition(
+def _judged_partition(
     path: Path, counts: NgramCounts, form: ClassFormat | None
 ) -> tuple[Partition, ClassList]:
-    """The classes over the words of the text, and what the file itself lists."""
+    """Return the classes over the words of the text, and what the file itself lists."""
     if not path.is_dir():
         listed = read_classes(path, form)
         return fitted_partition(listed, counts), listed
@@ -120,7 +120,7 @@ def judged_partition(
     return partition, listed
 
 
-def held_out_evaluation(partition: Partition, counts: NgramCounts, test: Sentences) -> Evaluation:
-    """The class model of the order of the classes, interpolated, on held-out sentences."""
+def _held_out_evaluation(partition: Partition, counts: NgramCounts, test: Sentences) -> Evaluation:
+    """Evaluate the interpolated class model, of the order of the classes, on held-out sentences."""
     options = ModelOptions("class", order=partition.order, smoothing="interpolated")
     return evaluate_sentences(train_class_model(counts, partition, options), test)[0]

@@ -1,5 +1,6 @@
-"""Class lists: words with their classes, as class files hold them, and as partitions of a text."""
+"""Words with their classes, as class files list them, and as partitions of a text."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -8,10 +9,11 @@ import numpy as np
 from classgram.classes.partition import Partition
 from classgram.counts.ngram_counts import NgramCounts
 from classgram.options import ClassFormat
+from classgram.runtime.compiled.arrays import Float64Array
 from classgram.text.vocabulary import BOS, EOS
 
 SENTENCE_ENDS = ("<s>", "</s>")
-"""Words of which other programs have no classes: they only mark sentences."""
+"""The symbols of sentence boundaries, which other programs put into no class."""
 
 
 class Member(NamedTuple):
@@ -23,6 +25,7 @@ class Member(NamedTuple):
     """How often the word occurred."""
     log_probability: float | None = None
     """ln p(word | class)."""
+    vector: Float64Array | None = None
 
 
 @dataclass(frozen=True)
@@ -35,15 +38,15 @@ class ClassList:
 
     @property
     def names(self) -> list[str]:
-        """The classes that have words: by number where all have one, else in the order of letters."""
+        """The names of the classes: sorted as numbers where all are numbers, else as strings."""
         names = {member.name for member in self.members}
-        return sorted(names, key=int) if all(map(is_number, names)) else sorted(names)
+        return sorted(names, key=int) if all(map(_is_number, names)) else sorted(names)
 
     def numbers(self) -> dict[str, int]:
-        """The number of each class: its own where all have one, else counted from 0."""
+        """Return the number of each class: its name where all names are numbers, else counted from 0."""
         names = self.names
-        numbered = all(map(is_number, names))
-        return {name: int(name) if numbered else place for place, name in enumerate(names)}
+        numbered = all(map(_is_number, names))
+        return {name: int(name) if numbered else index for index, name in enumerate(names)}
 
     @property
     def counted(self) -> bool:
@@ -51,17 +54,17 @@ class ClassList:
         return all(member.seen is not None for member in self.members)
 
     def without(self, *words: str) -> "ClassList":
-        """The same list without some words."""
+        """Return the same list without some words."""
         return replace(self, members=tuple(member for member in self.members if member.word not in words))
 
 
-def is_number(name: str) -> bool:
-    """Whether a class is a whole number as numbers are written, so not 0101, which is a path."""
+def _is_number(name: str) -> bool:
+    """Whether a class name is a whole number without leading zeros: 0101 is a path."""
     return name.isascii() and name.isdigit() and (name == "0" or name[0] != "0") and len(name) < 10
 
 
 def partition_list(partition: Partition, source: str = "the classes") -> ClassList:
-    """The words of a partition with the classes they have as predicted words."""
+    """Return the words of a partition with the classes they have as predicted words (G2)."""
     counts, classes = partition.counts[-1].tolist(), partition.words.tolist()
     members = (
         Member(word, str(number), count)
@@ -70,14 +73,24 @@ def partition_list(partition: Partition, source: str = "the classes") -> ClassLi
     return ClassList(source, "folder", tuple(members))
 
 
+def path_list(listed: ClassList, paths: Mapping[int, str]) -> ClassList:
+    """Return a list with the paths of numbered classes as their names, without classes that have none."""
+    inside = (
+        member._replace(name=paths[int(member.name)])
+        for member in listed.members
+        if int(member.name) in paths
+    )
+    return ClassList(listed.source, "paths", tuple(inside))
+
+
 def fitted_partition(listed: ClassList, counts: NgramCounts) -> Partition:
-    """The classes of a list over the words of a text, with the text's counts.
+    """Return the classes of a list as a partition of a text's words, with the text's counts.
 
     Classes are numbered from 0 in the order of their names. <s> and </s> have classes of their own
-    behind these, whatever the list says, and all words that it does not name are one more class.
+    after these, whatever the list says, and all words that it does not name form one more class.
     """
     own = listed.without(*SENTENCE_ENDS)
-    numbers = {name: place for place, name in enumerate(own.names)}
+    numbers = {name: number for number, name in enumerate(own.names)}
     class_of = {member.word: numbers[member.name] for member in own.members}
     first = len(numbers)
     classes = np.array([class_of.get(word, first + 2) for word in counts.vocabulary.words], np.int32)

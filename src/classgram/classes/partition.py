@@ -1,4 +1,4 @@
-"""A partition: which class each word, and each context, belongs to; what clustering gives."""
+"""A partition: the class of each word (G2) and of each context (G1), as clustering finds them."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -7,18 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.counts.contexts import Contexts
 from classgram.errors import InputError
 from classgram.files.atomic import write_folder
 from classgram.files.folders import Folder, check_range, read_folder
 from classgram.options import ClusterOptions
+from classgram.runtime.compiled.arrays import AnyArray, Int32Array, Int64Array
 from classgram.text.vocabulary import Vocabulary
 
-ClassMap = npt.NDArray[np.int32]
-
-CLASSES_FILE, CONTEXTS_FILE, HISTORY_FILE = "classes.tsv", "contexts.tsv", "history.json"
+_CLASSES_FILE, _CONTEXTS_FILE, _HISTORY_FILE = "classes.tsv", "contexts.tsv", "history.json"
 
 
 @dataclass(frozen=True)
@@ -34,18 +32,18 @@ class Partition:
     shape: str
     order: int
     vocabulary: Vocabulary = field(repr=False)
-    maps: tuple[ClassMap, ...] = field(repr=False)
+    maps: tuple[Int32Array, ...] = field(repr=False)
     numbers: tuple[int, ...]
-    counts: tuple[npt.NDArray[np.int64], ...] = field(repr=False)
+    counts: tuple[Int64Array, ...] = field(repr=False)
     contexts: Contexts | None = field(default=None, repr=False)
 
     @property
-    def words(self) -> ClassMap:
+    def words(self) -> Int32Array:
         """The class of each word as a predicted word (G2)."""
         return self.maps[-1]
 
     @property
-    def context_map(self) -> ClassMap:
+    def context_map(self) -> Int32Array:
         """The class of each context element (G1), the words' for tied classes."""
         return self.maps[0]
 
@@ -57,19 +55,19 @@ class Partition:
     @cached_property
     def class_count(self) -> int:
         """One more than the highest class number of words, pinned classes included."""
-        return class_count(self.words, self.numbers[-1])
+        return _class_count(self.words, self.numbers[-1])
 
     @cached_property
     def context_class_count(self) -> int:
         """One more than the highest class number of contexts, pinned classes included."""
-        return class_count(self.context_map, self.numbers[0])
+        return _class_count(self.context_map, self.numbers[0])
 
     def class_of(self, word: str) -> int:
-        """Give the class of a word, that of <unk> for a word that is not in the vocabulary."""
+        """Return the class of a word, that of <unk> for a word that is not in the vocabulary."""
         return int(self.words[self.vocabulary.id(word)])
 
     def members(self, number: int) -> list[tuple[str, int]]:
-        """Give the words of a class with their counts, the most frequent first."""
+        """Return the words of a class with their counts, the most frequent first."""
         chosen = np.flatnonzero(self.words == number)
         rows = [(self.vocabulary.words[word], int(self.counts[-1][word])) for word in chosen]
         return sorted(rows, key=lambda row: (-row[1], row[0]))
@@ -77,16 +75,16 @@ class Partition:
     def save(self, path: str | Path, history: dict[str, Any] | None = None) -> None:
         """Write the partition as a folder, with its classes as text for people."""
         config, texts = self.vocabulary.to_files()
-        arrays: dict[str, npt.NDArray[Any]] = {}
+        arrays: dict[str, AnyArray] = {}
         for number, (classes, counts) in enumerate(zip(self.maps, self.counts, strict=True)):
             arrays |= {f"map-{number}": classes, f"counts-{number}": counts}
-        texts[CLASSES_FILE] = self.classes_tsv()
+        texts[_CLASSES_FILE] = self.classes_tsv()
         if not self.tied:
-            texts[CONTEXTS_FILE] = self.contexts_tsv()
+            texts[_CONTEXTS_FILE] = self.contexts_tsv()
         if self.contexts is not None:
             arrays["contexts"] = self.contexts.tuples
         if history is not None:
-            texts[HISTORY_FILE] = (json.dumps(history, indent=1) + "\n").encode()
+            texts[_HISTORY_FILE] = (json.dumps(history, indent=1) + "\n").encode()
         facts = {"shape": self.shape, "order": self.order, "numbers": list(self.numbers)}
         write_folder(Path(path), "partition", {**facts, **config}, arrays, texts)
 
@@ -97,7 +95,7 @@ class Partition:
 
     @classmethod
     def from_folder(cls, folder: Folder) -> "Partition":
-        """Give the partition that an opened folder holds."""
+        """Return the partition that an opened folder holds."""
         vocabulary = Vocabulary.from_folder(folder)
         numbers = tuple(int(number) for number in folder.require("numbers"))
         order = int(folder.require("order"))
@@ -124,27 +122,27 @@ class Partition:
         return cls(shape, order, vocabulary, tuple(maps), numbers, tuple(counts), contexts)
 
     def classes_tsv(self) -> bytes:
-        """Give ``word TAB class TAB count`` lines by class, then falling count, then word."""
-        return table_lines(list(self.vocabulary.words), self.words, self.counts[-1])
+        """Return ``word TAB class TAB count`` lines by class, then falling count, then word."""
+        return _table_lines(list(self.vocabulary.words), self.words, self.counts[-1])
 
     def contexts_tsv(self) -> bytes:
-        """Give the same for contexts, their words separated by one space."""
+        """Return the same for contexts, their words separated by one space."""
         words = self.vocabulary.words
         names = list(words)
         if self.contexts is not None:
             names += [
                 " ".join(words[word] for word in row if word >= 0) for row in self.contexts.tuples.tolist()
             ]
-        return table_lines(names, self.context_map, self.counts[0])
+        return _table_lines(names, self.context_map, self.counts[0])
 
 
-def class_count(classes: ClassMap, number: int) -> int:
-    """Give one more than the highest class number."""
+def _class_count(classes: Int32Array, number: int) -> int:
+    """Return one more than the highest class number."""
     return max(int(classes.max()) + 1 if classes.size else 0, number)
 
 
-def table_lines(names: list[str], classes: ClassMap, counts: npt.NDArray[np.int64]) -> bytes:
-    """Give a line for each element by class, then falling count, then name."""
+def _table_lines(names: list[str], classes: Int32Array, counts: Int64Array) -> bytes:
+    """Return a line for each element by class, then falling count, then name."""
     # Sorted by name first, in the order of code points, so that a stable sort keeps it in ties.
     by_name = sorted(range(len(names)), key=names.__getitem__)
     first = np.array(by_name, np.int64)
@@ -155,7 +153,7 @@ def table_lines(names: list[str], classes: ClassMap, counts: npt.NDArray[np.int6
 
 
 def options_record(options: ClusterOptions) -> dict[str, Any]:
-    """Give options as config.json holds them."""
+    """Return options as config.json holds them."""
     record = asdict(options)
     record["pins"] = list(options.pins)
     return record

@@ -1,4 +1,4 @@
-"""Words to classes, line by line: features for other programs."""
+"""Text to classes, line by line: features for other programs."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,12 +9,12 @@ from classgram.options import ReadOptions
 from classgram.text.reading import Text
 from classgram.text.vocabulary import EOS
 
-LINES = 4096
+_BATCH_LINES = 4096
 """Lines that are encoded at once."""
 
 
 def text_lines(text: Text) -> Iterator[str]:
-    """Give the lines of a text as they are read, blank ones included."""
+    """Return the lines of a text as they are read, blank ones included."""
     rest = b""
     for chunk in text.chunks():
         *whole, rest = (rest + chunk.data).split(b"\n")
@@ -24,22 +24,22 @@ def text_lines(text: Text) -> Iterator[str]:
 
 
 def tag_lines(partition: Partition, lines: Iterable[str], read: ReadOptions | None = None) -> Iterator[str]:
-    """Give, for every line, the classes of its words separated by one space.
+    """Return, for every line, the classes of its words separated by one space.
 
-    Lines are made into words as the text of the classes was; a word that is not in the vocabulary
+    Lines are tokenised as the text of the classes was; a word that is not in the vocabulary
     has the class of <unk>, and a blank line stays blank.
     """
     batch: list[str] = []
     for line in lines:
         batch.append(line)
-        if len(batch) == LINES:
-            yield from tag_batch(partition, batch, read)
+        if len(batch) == _BATCH_LINES:
+            yield from _tag_batch(partition, batch, read)
             batch = []
-    yield from tag_batch(partition, batch, read)
+    yield from _tag_batch(partition, batch, read)
 
 
-def tag_batch(partition: Partition, lines: list[str], read: ReadOptions | None) -> Iterator[str]:
-    """Give the classes of some lines."""
+def _tag_batch(partition: Partition, lines: list[str], read: ReadOptions | None) -> Iterator[str]:
+    """Return the classes of some lines."""
     if not lines:
         return
     sentences = partition.vocabulary.encode_lines(lines, read)

@@ -141,12 +141,13 @@ def save_result(
     import shutil
 
     from classgram.class_files.writing import is_class_file, write_class_file
+    from classgram.clustering.tree import build_tree
 
     if output is None:
         if not show.json:
             sys.stdout.write(result.partition.classes_tsv().decode())
     elif is_class_file(output):
-        write_class_file(result.partition, counts, output)
+        write_class_file(result.partition, output, lambda: build_tree(counts, result.partition).paths)
     else:
         result.save(output)
     if checkpoint is not None and result.ended in ("converged", "heuristic", "sweeps", "annealing"):

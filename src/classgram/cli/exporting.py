@@ -194,9 +194,9 @@ def sentences_of(model: "LanguageModel", valid: Path) -> "tuple[str, Sentences]"
 
 def loss_of(model: "LanguageModel", exported: "Exported", held_out: "tuple[str, Sentences] | None") -> "Loss":
     """What the export lost, on a text or on sentences drawn from the model."""
-    from classgram.export.loss import DRAWN, draw_sentences, measure_loss
+    from classgram.export.loss import DRAWN_SENTENCES, draw_sentences, measure_loss
 
-    name, sentences = held_out or (f"{DRAWN} sentences drawn from the model", draw_sentences(model))
+    name, sentences = held_out or (f"{DRAWN_SENTENCES} sentences drawn from the model", draw_sentences(model))
     return measure_loss(model, exported.model, sentences, name)
 
 
@@ -251,10 +251,10 @@ def check(
     from classgram.errors import InputError
 
     if fix is not None:
-        from classgram.arpa.repairing import fix_arpa
+        from classgram.arpa.repairing import repair_arpa
 
         announce_compilation(show.quiet)
-        report = fix_arpa(file, fix)
+        report = repair_arpa(file, fix)
     else:
         report = check_arpa(file)
     if show.json:

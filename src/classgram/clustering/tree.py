@@ -12,12 +12,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from classgram.classes.partition import ClassMap, Partition
+from classgram.classes.partition import Partition
 from classgram.clustering._kernels.merging import Merging, cheapest_pair, fill_losses, merge_pair
 from classgram.clustering.class_pairs import ClassPairs, count_pairs, pair_value
 from classgram.clustering.criteria import MaximumLikelihood, small_values
 from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
+from classgram.runtime.compiled.arrays import Int32Array
 from classgram.runtime.progress import Report, silent
 
 TABLE_CELLS = 1 << 29
@@ -88,7 +89,7 @@ class Tree:
         numbers[used] = np.arange(used.size)
         numbers[own:] = used.size + np.arange(partition.class_count - own)
         words = numbers[target[partition.words]]
-        maps: tuple[ClassMap, ...] = (*partition.maps[:-1], words)
+        maps: tuple[Int32Array, ...] = (*partition.maps[:-1], words)
         return replace(partition, maps=maps, numbers=(*partition.numbers[:-1], int(used.size)))
 
 

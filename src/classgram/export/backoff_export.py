@@ -1,17 +1,16 @@
-"""Any model as a back-off model over words: its own probabilities, and weights that make them sum to one."""
+"""Any model exported as a back-off model over words: its probabilities, and weights that normalise them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.counts._kernels.counting import Level
 from classgram.counts.ngram_counts import NgramCounts, first_level, parents_of
 from classgram.counts.suffixes import suffix_links
 from classgram.errors import InputError
-from classgram.export.batch_stepping import States, Walker, walker_of
+from classgram.export.batch_stepping import BatchStepper, States, batch_stepper
 from classgram.export.growth import Front, Growth, merged, under_new_parents
 from classgram.models.language_model import LanguageModel
 from classgram.models.mixtures.mixture import MixtureModel
@@ -21,21 +20,18 @@ from classgram.models.ngram.pruning import backoff_weights, completed, prune_tri
 from classgram.models.ngram.trie import BackoffTrie, LevelEstimates, assemble, without_double_starts
 from classgram.options import ExportOptions
 from classgram.runtime.compiled import frozen
+from classgram.runtime.compiled.arrays import Float64Array, Int32Array, Int64Array
 from classgram.runtime.progress import Report
 from classgram.runtime.progress import silent as unseen
 from classgram.text.vocabulary import BOS, EOS
 
-Floats = npt.NDArray[np.float64]
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
-
-DEFAULT_GROWTH = 1_000_000
-"""How many n-grams a model gets that holds none."""
+_DEFAULT_GROWTH = 1_000_000
+"""N-grams that are added to a model that holds none."""
 
 
 @dataclass(frozen=True)
 class Exported:
-    """A back-off model, and how it came about."""
+    """A back-off model, and how it was made."""
 
     model: NgramModel
     exact: bool
@@ -44,12 +40,13 @@ class Exported:
     pruned: int = 0
 
 
-class Tables(NamedTuple):
+@dataclass
+class _Tables:
     """The n-grams of every order, their suffixes from order 2 up, and their probabilities."""
 
     levels: list[Level]
-    links: list[npt.NDArray[np.int32]]
-    probabilities: list[Floats]
+    links: list[Int32Array]
+    probabilities: list[Float64Array]
 
 
 def export_backoff(
@@ -59,49 +56,49 @@ def export_backoff(
     note: Note = silent,
     report: Report = unseen,
 ) -> Exported:
-    """Turn any model into a back-off model over words.
+    """Export any model as a back-off model over words.
 
-    The n-grams are those that the model's word models hold and those of ``counts``; with
-    ``options.grow``, also the unseen ones that the model raises most.
+    It holds the n-grams of the model's word models and those of ``counts``; with ``options.grow``,
+    also the unseen n-grams that bring it nearest to the model.
     """
     options = options or ExportOptions()
-    check_export_options(options)
+    _check_export_options(options)
     model = without_cache(model)
-    order = options.order or exported_order(model, counts)
-    longest = max(model.order, exported_order(model, counts))
+    order = options.order or _exported_order(model, counts)
+    longest = max(model.order, _exported_order(model, counts))
     if order > longest:
         raise InputError(f"--order {order}: the model has order {longest}; ask for that or less")
     exact = isinstance(model, NgramModel) and counts is None and order == model.order and not options.grow
     if exact and cast(NgramModel, model).trie.sizes[1]:
         made, grown = cast(NgramModel, model).trie.without_empty_orders(), 0
     else:
-        made, grown = back_off(model, order, options.grow, counts, (note, report))
+        made, grown = _back_off(model, order, options.grow, counts, (note, report))
     kept = made if options.prune is None else prune_trie(made, options.prune)
     if grown and kept is not made:
-        grown = unseen_number(kept, held_levels(model, counts)[:order])
+        grown = _unseen_number(kept, held_levels(model, counts)[:order])
     info = {"recipe": "arpa", "order": kept.order}
     exported = NgramModel(model.vocabulary, kept, info, model.word_counts)
     return Exported(exported, exact and kept is made, grown, sum(made.sizes) - sum(kept.sizes))
 
 
-def check_export_options(options: ExportOptions) -> None:
-    """Refuse numbers that make no sense."""
+def _check_export_options(options: ExportOptions) -> None:
+    """Refuse numbers out of range."""
     if options.order is not None and options.order < 2:
         raise InputError(f"--order {options.order}: ARPA files that others read have an order of 2 or more")
     if options.grow < 0:
         raise InputError(f"--grow {options.grow}: the number of n-grams to add must be 0 or more")
 
 
-def exported_order(model: LanguageModel, counts: NgramCounts | None) -> int:
-    """The order of an export that asks for none: the longest n-grams at hand, else the model's."""
-    held = [one.order for one, _ in word_models(model)]
+def _exported_order(model: LanguageModel, counts: NgramCounts | None) -> int:
+    """Return the default order of an export: that of the longest n-grams known, else the model's."""
+    held = [one.order for one, _ in _word_models(model)]
     if counts is not None:
         held.append(counts.order)
     return max(held, default=min(model.order, 6))
 
 
 def without_cache(model: LanguageModel) -> LanguageModel:
-    """The model without caches, whose weight goes to the other components in proportion."""
+    """Return the model without caches; their weight goes to the other components in proportion."""
     if isinstance(model, AdaptedModel):
         inner = without_cache(model.model)
         return model if inner is model.model else replace(model, model=inner)
@@ -116,109 +113,109 @@ def without_cache(model: LanguageModel) -> LanguageModel:
     return replace(model, components=components, weights=weights, windows=())
 
 
-def back_off(
+def _back_off(
     model: LanguageModel,
     order: int,
     grow: int,
     counts: NgramCounts | None,
-    tell: tuple[Note, Report],
+    reporting: tuple[Note, Report],
 ) -> tuple[BackoffTrie, int]:
-    """The back-off model of an order, and how many unseen n-grams it got."""
-    note, report = tell
+    """Return the back-off model of an order, and how many unseen n-grams were added."""
+    note, report = reporting
     levels = held_levels(model, counts)
     if len(levels) == 1 and not grow and not isinstance(model, NgramModel):
-        grow = DEFAULT_GROWTH
-        note(f"the model holds no word n-grams: it gets up to {grow:,}, those that its classes raise most")
-    walker = walker_of(model)
-    walk = LevelWalk(walker, first_probabilities(model), model.word_counts)
-    tables = walk.rate(padded(levels, max(order, 2)))
+        grow = _DEFAULT_GROWTH
+        note(f"the model holds no word n-grams: up to {grow:,} are added, those that its classes raise most")
+    stepper = batch_stepper(model)
+    rater = _LevelStepper(stepper, _first_probabilities(model), model.word_counts)
+    tables = rater.rate(_padded(levels, max(order, 2)))
     if len(levels) > order:
-        tables = lowered(tables, order, walk.masses(tables))
-    growth = Growth(walker, grow, report)
+        tables = _lowered(tables, order, rater.masses(tables))
+    growth = Growth(stepper, grow, report)
     if grow:
-        tables = walk.rate(tables.levels, growth, tables.probabilities[-1])
+        tables = rater.rate(tables.levels, growth, tables.probabilities[-1])
     if not tables.levels[1].words.size:
-        tables = with_one_bigram(walk, tables)
-    return assembled(tables), growth.grown
+        tables = _with_one_bigram(rater, tables)
+    return _assembled(tables), growth.grown
 
 
-def word_models(
-    model: LanguageModel, own: Int32s | None = None
-) -> Iterator[tuple[NgramModel, Int32s | None]]:
-    """The word n-gram models in a model, and where their words are in its vocabulary (None: the same)."""
+def _word_models(
+    model: LanguageModel, own: Int32Array | None = None
+) -> Iterator[tuple[NgramModel, Int32Array | None]]:
+    """Return the word n-gram models in a model, with the ids of their words in it (None: the same)."""
     if isinstance(model, NgramModel):
         yield model, own
     elif isinstance(model, AdaptedModel):
         back = np.zeros(len(model.model.vocabulary), np.int32)
-        # Words that the model lacks have its <unk>, and <unk> itself comes first.
+        # Words unknown to the inner model map to its <unk>; reversed, the first one, <unk> itself, wins.
         back[model.own[::-1]] = np.arange(model.own.size, dtype=np.int32)[::-1]
-        yield from word_models(model.model, back if own is None else own[back])
+        yield from _word_models(model.model, back if own is None else own[back])
     elif isinstance(model, MixtureModel):
-        for part in model.components:
-            yield from word_models(part, own)
+        for component in model.components:
+            yield from _word_models(component, own)
 
 
-def first_probabilities(model: LanguageModel) -> Floats | None:
-    """The unigrams of a mixture's word model, which are made for backing off; else the model's own.
+def _first_probabilities(model: LanguageModel) -> Float64Array | None:
+    """Return the unigrams of a mixture's word model, which are estimated for backing off; else None.
 
-    Class models know words by their frequency, which for a word that follows few others is no
-    measure of how likely it is where nothing else is known.
+    Class models estimate words by frequency, which overestimates a word that follows few others
+    after all other contexts.
     """
     if not isinstance(model, MixtureModel):
         return None
-    for part, own in word_models(model):
+    for word_model, own in _word_models(model):
         if own is None:
-            return part.trie.distribution(part.start(bos=False))
+            return word_model.trie.distribution(word_model.start(bos=False))
     return None
 
 
 def held_levels(model: LanguageModel, counts: NgramCounts | None) -> list[Level]:
-    """The n-grams of a model's word models, and of counts, all orders together."""
-    sources = [(one.trie.to_levels(), own) for one, own in word_models(model)]
+    """Return the n-grams of a model's word models, and of counts, by order."""
+    sources = [(one.trie.to_levels(), own) for one, own in _word_models(model)]
     if counts is not None:
         if counts.vocabulary.words != model.vocabulary.words:
             raise InputError("the counts have another vocabulary than the model; give the text instead")
         sources.append((without_double_starts(counts.levels), None))
     size = len(model.vocabulary)
     if len(sources) == 1 and sources[0][1] is None:
-        return trimmed(sources[0][0])
-    return trimmed(united(sources, size))
+        return _trimmed(sources[0][0])
+    return _trimmed(_united(sources, size))
 
 
-def unseen_number(trie: BackoffTrie, seen: list[Level]) -> int:
-    """How many n-grams of a trie are not among those seen."""
-    together = united([(trie.to_levels(), None), (seen, None)], seen[0].words.size)
+def _unseen_number(trie: BackoffTrie, seen: list[Level]) -> int:
+    """Return how many n-grams of a trie are not among those seen."""
+    together = _united([(trie.to_levels(), None), (seen, None)], seen[0].words.size)
     return sum(level.words.size for level in together) - sum(level.words.size for level in seen)
 
 
-def trimmed(levels: list[Level]) -> list[Level]:
-    """The levels without empty ones at the top."""
+def _trimmed(levels: list[Level]) -> list[Level]:
+    """Return the levels without empty ones at the top."""
     while len(levels) > 1 and not levels[-1].words.size:
         levels = levels[:-1]
     return levels
 
 
-def padded(levels: list[Level], order: int) -> list[Level]:
-    """The levels with empty ones on top, up to an order."""
+def _padded(levels: list[Level], order: int) -> list[Level]:
+    """Return the levels with empty ones on top, up to an order."""
     levels = list(levels)
     while len(levels) < order:
-        levels.append(no_entries(levels[-1].words.size))
+        levels.append(_no_entries(levels[-1].words.size))
     return levels
 
 
-def no_entries(parents: int) -> Level:
-    """A level without entries."""
+def _no_entries(parents: int) -> Level:
+    """Return a level without entries."""
     return Level(
         frozen(np.zeros(parents + 1, np.int64)), frozen(np.empty(0, np.int32)), frozen(np.empty(0, np.int64))
     )
 
 
-def united(sources: Sequence[tuple[Sequence[Level], Int32s | None]], size: int) -> list[Level]:
-    """The n-grams of several sets together; a map gives a set's words where they have other ids."""
+def _united(sources: Sequence[tuple[Sequence[Level], Int32Array | None]], size: int) -> list[Level]:
+    """Return the union of several sets of n-grams; a map gives a set's words where they have other ids."""
     made = [first_level(np.zeros(size, np.int64))]
     places = [np.arange(size) if own is None else own.astype(np.int64) for _, own in sources]
     for depth in range(1, max((len(levels) for levels, _ in sources), default=1)):
-        keys: list[Int64s] = []
+        keys: list[Int64Array] = []
         for (levels, own), place in zip(sources, places, strict=True):
             if depth >= len(levels):
                 keys.append(np.empty(0, np.int64))
@@ -233,22 +230,24 @@ def united(sources: Sequence[tuple[Sequence[Level], Int32s | None]], size: int) 
     return made
 
 
-class LevelWalk:
-    """A model taken through n-grams order by order, each one's state made from its prefix's."""
+class _LevelStepper:
+    """A model stepped through n-grams order by order, from the state of each one's prefix."""
 
-    def __init__(self, walker: Walker, unigrams: Floats | None, word_counts: Int64s | None) -> None:
-        self.walker, self.unigrams, self.word_counts = walker, unigrams, word_counts
+    def __init__(
+        self, stepper: BatchStepper, unigrams: Float64Array | None, word_counts: Int64Array | None
+    ) -> None:
+        self.walker, self.unigrams, self.word_counts = stepper, unigrams, word_counts
 
     def rate(
-        self, levels: Sequence[Level], growth: Growth | None = None, top: Floats | None = None
-    ) -> Tables:
-        """The model's probability of every n-gram; ``growth`` adds n-grams of each order on the way.
+        self, levels: Sequence[Level], growth: Growth | None = None, top: Float64Array | None = None
+    ) -> _Tables:
+        """Return the model's probability of every n-gram; ``growth`` adds n-grams of each order.
 
-        ``top`` gives the probabilities of the highest order instead, those that were there before.
+        ``top`` replaces the probabilities of the known n-grams of the highest order.
         """
         levels = list(levels)
         states, unigrams = self._first(levels[0].words.size)
-        tables = Tables([levels[0]], [], [unigrams])
+        tables = _Tables([levels[0]], [], [unigrams])
         masses = self._first_masses(unigrams)
         rows = np.zeros(unigrams.size, np.int64)
         for depth in range(1, len(levels)):
@@ -264,7 +263,7 @@ class LevelWalk:
             probabilities = np.exp(logs)
             if top is not None and depth + 1 == len(levels):
                 probabilities[known] = top
-            masses = contexts_only(masses[parents] * probabilities, level.words)
+            masses = _contexts_only(masses[parents] * probabilities, level.words)
             links = suffix_links(level, tables.levels[-1], tables.links[-1] if tables.links else None)
             tables.levels.append(level)
             tables.links.append(links)
@@ -272,15 +271,15 @@ class LevelWalk:
             rows = links.astype(np.int64)
         return tables
 
-    def masses(self, tables: Tables) -> list[Floats]:
-        """How likely one meets each n-gram as a context, by the chain of its words' probabilities."""
+    def masses(self, tables: _Tables) -> list[Float64Array]:
+        """Return how likely each n-gram is as a context: the product of its words' probabilities."""
         made = [self._first_masses(tables.probabilities[0])]
         for level, probabilities in zip(tables.levels[1:], tables.probabilities[1:], strict=True):
-            made.append(contexts_only(made[-1][parents_of(level)] * probabilities, level.words))
+            made.append(_contexts_only(made[-1][parents_of(level)] * probabilities, level.words))
         return made
 
-    def _first(self, size: int) -> tuple[States, Floats]:
-        """The states after single words, and the words' probabilities."""
+    def _first(self, size: int) -> tuple[States, Float64Array]:
+        """Return the states after single words, and the words' probabilities."""
         words = np.arange(size, dtype=np.int32)
         states, logs = self.walker.step(np.repeat(self.walker.start(False), size, axis=0), words)
         states[BOS] = self.walker.start(True)[0]
@@ -288,26 +287,26 @@ class LevelWalk:
         unigrams[BOS] = 0.0
         return states, unigrams
 
-    def _first_masses(self, unigrams: Floats) -> Floats:
-        """How often each word is met: by its count, where that is known; <s> as often as </s>."""
+    def _first_masses(self, unigrams: Float64Array) -> Float64Array:
+        """Return the probability of each word: by its count, where that is known; <s> as likely as </s>."""
         counts = self.word_counts
-        # One event more than was counted is shared by the words never met.
+        # One event more than was counted, so that unseen words get a share.
         masses = unigrams.copy() if counts is None else (counts + unigrams) / (counts.sum() + 1)
         masses[BOS] = masses[EOS]
-        return contexts_only(masses, np.arange(masses.size))
+        return _contexts_only(masses, np.arange(masses.size))
 
 
-def contexts_only(masses: Floats, words: npt.NDArray[np.integer]) -> Floats:
-    """The masses, none for what ends in </s>, after which nothing follows."""
+def _contexts_only(masses: Float64Array, words: Int32Array | Int64Array) -> Float64Array:
+    """Return the masses, 0 for n-grams that end in </s>, which nothing follows."""
     return np.where(words == EOS, 0.0, masses)
 
 
-def lowered(tables: Tables, order: int, masses: list[Floats]) -> Tables:
-    """The tables cut to an order; the highest left gets what the longer n-grams said on average.
+def _lowered(tables: _Tables, order: int, masses: list[Float64Array]) -> _Tables:
+    """Return the tables cut to an order; the highest order gets the mean of the longer n-grams.
 
-    p(w | h) is the mean of p(w | v h) over the words v before, by how likely one meets v h. The
-    probabilities that a back-off model gives after a shorter context are made for words that were
-    not seen after the longer one, and would be wrong as the model's last word.
+    p(w | h) is the mean of p(w | v h) over the words v before, weighted by the probability of v h.
+    The lower orders of a back-off model are estimated for words that were not seen after the longer
+    context, and would be wrong as the highest order.
     """
     levels, links = list(tables.levels), list(tables.links)
     probabilities = list(tables.probabilities)
@@ -328,13 +327,13 @@ def lowered(tables: Tables, order: int, masses: list[Floats]) -> Tables:
         contexts = parents_of(levels[-1])
         known = total[contexts] > 0
         mean = (raised + lower * base[contexts]) / np.where(known, total[contexts], 1.0)
-        # Rounding can leave a trace below zero; and nothing stands before <s>.
+        # Rounding can leave values just below zero; and nothing precedes <s>.
         probabilities[-1] = np.where(known & (mean > 0), np.minimum(mean, 1.0), lower)
-    return Tables(levels, links, probabilities)
+    return _Tables(levels, links, probabilities)
 
 
-def assembled(tables: Tables) -> BackoffTrie:
-    """The trie: entries scaled where they leave nothing over, and each context's back-off weight."""
+def _assembled(tables: _Tables) -> BackoffTrie:
+    """Return the trie: entries scaled where they sum to one or more, and each context's back-off weight."""
     estimates = []
     unigrams = tables.probabilities[0] / tables.probabilities[0].sum()
     below = unigrams
@@ -347,8 +346,8 @@ def assembled(tables: Tables) -> BackoffTrie:
     return assemble(unigrams, estimates).without_empty_orders()
 
 
-def with_one_bigram(walk: LevelWalk, tables: Tables) -> Tables:
-    """The tables with the bigram <s> </s>: readers want two orders at least, none of them empty."""
+def _with_one_bigram(rater: _LevelStepper, tables: _Tables) -> _Tables:
+    """Return the tables with the bigram <s> </s>: readers need two orders at least, none of them empty."""
     size = tables.levels[0].words.size
-    level, _ = merged(no_entries(size), np.array([BOS], np.int64), np.array([EOS], np.int32))
-    return walk.rate([tables.levels[0], level])
+    level, _ = merged(_no_entries(size), np.array([BOS], np.int64), np.array([EOS], np.int32))
+    return rater.rate([tables.levels[0], level])

@@ -1,4 +1,4 @@
-"""Models inside CTC decoders: any model, unabridged, behind the calls that these decoders make.
+"""Any model inside CTC decoders, without conversion, behind the interfaces of these decoders.
 
 Nothing of the decoders is needed to import this module.
 """
@@ -15,12 +15,12 @@ from classgram.loading import load
 from classgram.models.language_model import LOG_10, LanguageModel, State
 from classgram.text.vocabulary import EOS, UNK
 
-USUAL_WORD_LENGTH = 6
+_USUAL_WORD_LETTERS = 6
 """Letters beyond which a partial word that no word begins with costs more, as in pyctcdecode."""
 
 
 class PyctcdecodeModel:
-    """A model as ``pyctcdecode.BeamSearchDecoderCTC`` takes it in the place of its own.
+    """A model as ``pyctcdecode.BeamSearchDecoderCTC`` takes it instead of its own language model.
 
     ``alpha`` weighs the model, ``beta`` rewards each word, ``unk_score_offset`` is added for unknown
     words, in log10, and ``score_boundary`` scores the sentence's end: names and defaults are
@@ -45,7 +45,7 @@ class PyctcdecodeModel:
         return self.model.order
 
     def reset_params(self, **params: float) -> None:
-        """Set alpha, beta, unk_score_offset or score_boundary anew."""
+        """Set alpha, beta, unk_score_offset or score_boundary."""
         for name, value in params.items():
             if name not in ("alpha", "beta", "unk_score_offset", "score_boundary"):
                 raise InputError(f"{name} is no parameter of a decoder's model")
@@ -53,7 +53,7 @@ class PyctcdecodeModel:
                 setattr(self, name, value)
 
     def get_start_state(self) -> State:
-        """The state at a sentence's start."""
+        """Return the state at a sentence's start."""
         return self.model.start(bos=self.score_boundary)
 
     @cached_property
@@ -61,16 +61,16 @@ class PyctcdecodeModel:
         return sorted(self.model.vocabulary.words[EOS + 1 :])
 
     def score_partial_token(self, partial_token: str) -> float:
-        """What a partial word costs that no word begins with."""
+        """Return the penalty of a partial word that no word begins with, 0 for others."""
         words = self._sorted_words
-        place = bisect_left(words, partial_token)
-        if place < len(words) and words[place].startswith(partial_token):
+        first = bisect_left(words, partial_token)
+        if first < len(words) and words[first].startswith(partial_token):
             return 0.0
-        return self.unk_score_offset * max(1.0, len(partial_token) / USUAL_WORD_LENGTH)
+        return self.unk_score_offset * max(1.0, len(partial_token) / _USUAL_WORD_LETTERS)
 
     def score(self, prev_state: State, word: str, is_last_word: bool = False) -> tuple[float, State]:
-        """The weighted natural log-probability of a word after a state, and the state after it."""
-        number = word_id(self.model, word)
+        """Return the weighted natural log-probability of a word after a state, and the next state."""
+        number = _word_id(self.model, word)
         score = self.model.log_probability(prev_state, number)
         after = self.model.advance(prev_state, number)
         if number == UNK:
@@ -90,24 +90,24 @@ class PyctcdecodeModel:
         return cls(load(Path(filepath) / "classgram"))
 
 
-def word_id(model: LanguageModel, word: str) -> int:
-    """A decoder's word in the model's vocabulary, made lower case if its text was."""
+def _word_id(model: LanguageModel, word: str) -> int:
+    """Return the id of a decoder's word, lowercased if the model's text was."""
     return model.vocabulary.id(word.lower() if model.vocabulary.text.lowercase else word)
 
 
-class DecoderState:
-    """A place in the decoder's search, where the decoder brings no states of its own."""
+class _DecoderState:
+    """A node of the decoder's search, for decoders without a state type of their own."""
 
     def __init__(self) -> None:
-        self.children: dict[int, DecoderState] = {}
+        self.children: dict[int, _DecoderState] = {}
 
-    def child(self, index: int) -> "DecoderState":
-        """The place one word further, the same each time."""
-        return self.children.setdefault(index, DecoderState())
+    def child(self, index: int) -> "_DecoderState":
+        """Return the node one word further, the same each time."""
+        return self.children.setdefault(index, _DecoderState())
 
 
-class WordSteps:
-    """The calls of torchaudio's ``CTCDecoderLM``: start, score and finish."""
+class _WordSteps:
+    """The interface of torchaudio's ``CTCDecoderLM``: start, score and finish."""
 
     model: LanguageModel
     word_ids: list[int]
@@ -115,14 +115,14 @@ class WordSteps:
     states: dict[Any, State]
 
     def start(self, start_with_nothing: bool) -> Any:
-        """The state at a sentence's start, or that of the empty context."""
+        """Return the state at a sentence's start, or that of the empty context."""
         first = self.state_type()
         self.states.clear()
         self.states[first] = self.model.start(bos=not start_with_nothing)
         return first
 
     def score(self, state: Any, usr_token_idx: int) -> tuple[Any, float]:
-        """The state after a word of the decoder's list, and the word's natural log-probability."""
+        """Return the state after a word of the decoder's list, and the word's natural log-probability."""
         if not 0 <= usr_token_idx < len(self.word_ids):
             raise InputError(f"the decoder's word {usr_token_idx} is not in the list given to the model")
         word = self.word_ids[usr_token_idx]
@@ -132,37 +132,37 @@ class WordSteps:
         return after, self.model.log_probability(self.states[state], word)
 
     def finish(self, state: Any) -> tuple[Any, float]:
-        """The state after the sentence's end, and its natural log-probability."""
+        """Return the state after the sentence's end, and its natural log-probability."""
         after = state.child(len(self.word_ids))
         self.states.setdefault(after, self.states[state])
         return after, self.model.log_probability(self.states[state], EOS)
 
 
-HOMES = (
+_DECODER_CLASSES = (
     ("torchaudio.models.decoder", "CTCDecoderLM", "CTCDecoderLMState"),
     ("flashlight.lib.text.decoder", "LM", "LMState"),
 )
-"""Where decoders keep the classes that their models must be of, the first that is installed."""
+"""Modules and base classes that decoders require of models and states; the first installed is used."""
 
 
 def decoder_types() -> tuple[type, type]:
-    """The classes of a decoder's model and state; plain ones if no decoder is installed."""
-    for home, model, state in HOMES:
+    """Return the base classes of a decoder's model and state; plain ones if no decoder is installed."""
+    for module_name, model, state in _DECODER_CLASSES:
         try:
-            module = import_module(home)
+            module = import_module(module_name)
             return getattr(module, model), getattr(module, state)
         except (ImportError, AttributeError, RuntimeError):
             continue
-    return object, DecoderState
+    return object, _DecoderState
 
 
 def ctc_decoder_model(model: LanguageModel, words: Sequence[str]) -> Any:
-    """A model as torchaudio's ``ctc_decoder`` or flashlight's decoders take it.
+    """Return a model as torchaudio's ``ctc_decoder`` or flashlight's decoders take it.
 
     ``words`` are the decoder's words by index: the lines of its ``lm_dict``, or of the lexicon.
     """
     base, state_type = decoder_types()
-    made = type("CTCDecoderModel", (WordSteps, base), {})()
+    made = type("CTCDecoderModel", (_WordSteps, base), {})()
     made.model, made.state_type, made.states = model, state_type, {}
-    made.word_ids = [word_id(model, word) for word in words]
+    made.word_ids = [_word_id(model, word) for word in words]
     return made

@@ -1,4 +1,4 @@
-"""Class bigrams as transducers in OpenFst's text form: exact, and as small as the classes allow.
+"""Class bigrams as transducers in OpenFst's text format: exact, and as small as the classes allow.
 
 A state for each context class; from it an epsilon arc with -ln p(g2 | g1) to a node for each word
 class; from there an arc with -ln p(w | g2) for each word, to the state of the word's own context
@@ -10,39 +10,36 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.errors import InputError
 from classgram.files.atomic import atomic_file
 from classgram.models.class_based.class_model import ClassModel
 from classgram.models.class_based.class_ngrams import ClassNgramModel
 from classgram.models.language_model import LanguageModel
+from classgram.runtime.compiled.arrays import Float64Array, Float64Matrix, Int64Array
 from classgram.text.vocabulary import BOS, EOS, Vocabulary
 
-Floats = npt.NDArray[np.float64]
-Int64s = npt.NDArray[np.int64]
-
-EPSILON, DISAMBIGUATION = "<eps>", "#0"
+_EPSILON, _DISAMBIGUATION = "<eps>", "#0"
 
 
-class ClassTables(NamedTuple):
+class _ClassTables(NamedTuple):
     """A class bigram as tables: which classes words have, and the probabilities."""
 
-    context_of: Int64s
+    context_of: Int64Array
     """The context class of each word, numbered without gaps."""
-    class_of: Int64s
+    class_of: Int64Array
     """The class of each word as a predicted one, numbered without gaps."""
-    rows: Floats
+    rows: Float64Matrix
     """p(g2 | g1), a row for each context class."""
-    members: Floats
+    members: Float64Array
     """p(w | g2) of each word."""
 
 
-def class_tables(model: LanguageModel) -> ClassTables:
-    """The tables of a class bigram, tied or with context classes; other models have none."""
+def _class_tables(model: LanguageModel) -> _ClassTables:
+    """Return the tables of a class bigram, tied or with context classes; other models raise an error."""
     if not isinstance(model, ClassModel | ClassNgramModel) or model.order != 2:
         raise InputError(
-            "only class models of order 2 are exact transducers of this form; write an ARPA file "
+            "only class models of order 2 can be written as exact transducers; write an ARPA file "
             "instead, or train with --recipe class --order 2"
         )
     if isinstance(model, ClassModel):
@@ -54,16 +51,16 @@ def class_tables(model: LanguageModel) -> ClassTables:
     members = np.exp(model.log_members.astype(np.float64))
     members[BOS] = 0.0
     # A word's probability divided by its share of the class is the class's.
-    heads = best_members(class_of, members, first_members.size)
+    heads = _best_members(class_of, members, first_members.size)
     rows = np.empty((first_words.size, first_members.size))
     for number, word in enumerate(first_words):
         state = model.start() if word == BOS else model.advance(model.start(bos=False), int(word))
         rows[number] = model.distribution(state)[heads] / np.maximum(members[heads], 1e-300)
-    return ClassTables(context_of, class_of, rows, members)
+    return _ClassTables(context_of, class_of, rows, members)
 
 
-def best_members(class_of: Int64s, members: Floats, size: int) -> Int64s:
-    """The likeliest word of each class."""
+def _best_members(class_of: Int64Array, members: Float64Array, size: int) -> Int64Array:
+    """Return the likeliest word of each class."""
     order = np.lexsort((members, class_of))
     last = np.searchsorted(class_of[order], np.arange(size), side="right") - 1
     return order[last]
@@ -78,37 +75,37 @@ def write_fst(
 ) -> None:
     """Write a class bigram as OpenFst text, and the table of its symbols.
 
-    ``disambiguate`` puts #0 on the input side of epsilon arcs, as Kaldi and k2 want it before they
-    compose and determinise. ``numbers`` writes the symbols' numbers instead of the symbols.
+    ``disambiguate`` puts #0 on the input side of epsilon arcs, as Kaldi and k2 need it to compose
+    and determinise. ``numbers`` writes the ids of symbols instead of the symbols.
     """
-    tables = class_tables(model)
+    tables = _class_tables(model)
     with atomic_file(Path(symbols)) as file:
-        file.write(symbol_table(model.vocabulary, disambiguate))
-    names = symbol_names(model.vocabulary, numbers)
+        file.write(_symbol_table(model.vocabulary, disambiguate))
+    names = _symbol_names(model.vocabulary, numbers)
     with atomic_file(Path(path)) as file:
-        for line in fst_lines(tables, names, disambiguate):
+        for line in _fst_lines(tables, names, disambiguate):
             file.write(line.encode())
 
 
-def symbol_table(vocabulary: Vocabulary, disambiguate: bool) -> bytes:
-    """Symbols and their numbers: epsilon is 0, words follow by their ids, #0 is the last."""
-    names = [EPSILON, *vocabulary.words, *([DISAMBIGUATION] if disambiguate else [])]
-    for name in (EPSILON, DISAMBIGUATION):
+def _symbol_table(vocabulary: Vocabulary, disambiguate: bool) -> bytes:
+    """Return symbols and their ids: epsilon is 0, words follow in their order, #0 is the last."""
+    names = [_EPSILON, *vocabulary.words, *([_DISAMBIGUATION] if disambiguate else [])]
+    for name in (_EPSILON, _DISAMBIGUATION):
         if name in vocabulary:
             raise InputError(f"the vocabulary holds {name!r}, which transducers use themselves; rename it")
     return "".join(f"{name} {number}\n" for number, name in enumerate(names)).encode()
 
 
-def symbol_names(vocabulary: Vocabulary, numbers: bool) -> list[str]:
-    """What is written for each word, then for epsilon and for #0."""
+def _symbol_names(vocabulary: Vocabulary, numbers: bool) -> list[str]:
+    """Return what is written for each word, then for epsilon and for #0."""
     if not numbers:
-        return [*vocabulary.words, EPSILON, DISAMBIGUATION]
+        return [*vocabulary.words, _EPSILON, _DISAMBIGUATION]
     size = len(vocabulary)
     return [*(str(number + 1) for number in range(size)), "0", str(size + 1)]
 
 
-def fst_lines(tables: ClassTables, names: list[str], disambiguate: bool) -> Iterator[str]:
-    """The arcs, those of the start state first, and the final states."""
+def _fst_lines(tables: _ClassTables, names: list[str], disambiguate: bool) -> Iterator[str]:
+    """Return the arcs, those of the start state first, and the final states."""
     states, nodes = tables.rows.shape
     epsilon, mark = names[-2], names[-1] if disambiguate else names[-2]
     start = int(tables.context_of[BOS])

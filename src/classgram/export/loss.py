@@ -1,27 +1,26 @@
-"""What an export costs: perplexity before and after, on a text or on sentences that the model draws."""
+"""The loss of an export: perplexity before and after, on a text or on sentences drawn from the model."""
 
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.evaluation.perplexity import perplexity_of
-from classgram.export.batch_stepping import States, Walker, Wanted, walker_of
+from classgram.export._kernels.batch_stepping import Wanted
+from classgram.export.batch_stepping import BatchStepper, States, batch_stepper
 from classgram.models.language_model import LanguageModel
 from classgram.runtime.compiled import frozen
+from classgram.runtime.compiled.arrays import Int32Array
 from classgram.text.sentences import Sentences, sentences_from_ids
 from classgram.text.vocabulary import EOS
 
-Int32s = npt.NDArray[np.int32]
+DRAWN_SENTENCES = 500
+"""Sentences drawn where no text is given."""
 
-DRAWN = 500
-"""How many sentences are drawn where no text is given."""
+_LONGEST_SENTENCE = 100
+"""Words of the longest sentence drawn; sentences that have not ended by then are left out."""
 
-LONGEST = 100
-"""Drawn sentences that have not ended after so many words are left out."""
-
-PLACES = 1 << 22
-"""Probabilities held at a time while drawing."""
+_BLOCK_PROBABILITIES = 1 << 22
+"""Probabilities in memory at a time while drawing."""
 
 
 class Loss(NamedTuple):
@@ -45,21 +44,21 @@ def measure_loss(model: LanguageModel, exported: LanguageModel, sentences: Sente
     return Loss(perplexity_of(before, events), perplexity_of(after, events), text)
 
 
-def draw_sentences(model: LanguageModel, number: int = DRAWN, seed: int = 0) -> Sentences:
-    """Sentences drawn from a model, all at once; the same seed draws the same."""
-    walker = walker_of(model)
+def draw_sentences(model: LanguageModel, number: int = DRAWN_SENTENCES, seed: int = 0) -> Sentences:
+    """Draw sentences from a model, all at once; the same seed draws the same ones."""
+    stepper = batch_stepper(model)
     random = np.random.default_rng(seed)
-    states = np.repeat(walker.start(True), number, axis=0)
-    drawn = np.full((number, LONGEST), EOS, np.int32)
+    states = np.repeat(stepper.start(True), number, axis=0)
+    drawn = np.full((number, _LONGEST_SENTENCE), EOS, np.int32)
     alive = np.arange(number)
-    for place in range(LONGEST):
-        words = draw_words(walker, states, len(model.vocabulary), random)
-        drawn[alive, place] = words
+    for position in range(_LONGEST_SENTENCE):
+        words = _draw_words(stepper, states, len(model.vocabulary), random)
+        drawn[alive, position] = words
         going = words != EOS
         alive = alive[going]
         if not alive.size:
             break
-        states, _ = walker.step(states[going], words[going])
+        states, _ = stepper.step(states[going], words[going])
     ended = np.ones(number, bool)
     ended[alive] = False
     lengths = (drawn == EOS).argmax(axis=1) + 1
@@ -67,10 +66,10 @@ def draw_sentences(model: LanguageModel, number: int = DRAWN, seed: int = 0) -> 
     return sentences_from_ids(np.concatenate(kept or [np.array([EOS], np.int32)]), EOS)
 
 
-def draw_words(walker: Walker, states: States, size: int, random: np.random.Generator) -> Int32s:
-    """A word for each state, by its distribution."""
+def _draw_words(stepper: BatchStepper, states: States, size: int, random: np.random.Generator) -> Int32Array:
+    """Draw a word for each state from its distribution."""
     words = np.empty(len(states), np.int32)
-    rows = max(1, PLACES // size)
+    rows = max(1, _BLOCK_PROBABILITIES // size)
     for first in range(0, len(states), rows):
         block = states[first : first + rows]
         wanted = Wanted(
@@ -78,7 +77,7 @@ def draw_words(walker: Walker, states: States, size: int, random: np.random.Gene
             frozen(np.tile(np.arange(size, dtype=np.int32), len(block))),
         )
         out = np.zeros(len(block) * size)
-        walker.add(block, wanted, np.ones(len(block)), out)
+        stepper.add(block, wanted, np.ones(len(block)), out)
         totals = np.cumsum(out.reshape(len(block), size), axis=1)
         drawn = random.random(len(block)) * totals[:, -1]
         words[first : first + rows] = (totals <= drawn[:, None]).sum(axis=1)

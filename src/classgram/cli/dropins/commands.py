@@ -176,8 +176,8 @@ def write_mkcls(listed: "ClassList", output: Path | None, encoding: str) -> None
 
 def cluster_text(options: ClustercatOptions) -> None:
     """Do what clustercat does."""
-    from classgram.class_files.converting import Source, vector_lines
-    from classgram.class_files.writing import clustercat_lines, tsv_lines, write_bytes
+    from classgram.class_files.converting import Source, with_vectors
+    from classgram.class_files.writing import format_lines, write_bytes
     from classgram.counts.counting import count_ngrams
     from classgram.text.reading import read_text
 
@@ -194,9 +194,10 @@ def cluster_text(options: ClustercatOptions) -> None:
     result = found_classes(counts, max(wanted - 2, 1), search, RunOptions(options.threads))
     listed = clustercat_list(result, wanted, options.offset)
     if options.vectors:
-        data = vector_lines(Source(listed, result.partition, counts), wanted, silent)
+        listed = with_vectors(Source(listed, result.partition, counts), wanted)
+        data = format_lines(listed, "word2vec")
     else:
-        data = (tsv_lines if options.frequencies else clustercat_lines)(listed).encode()
+        data = format_lines(listed, "tsv" if options.frequencies else "clustercat")
     write_bytes(options.output, data)
     message(f"clustercat: {wanted} classes, F = {result.F:,.1f}, {result.ended}", options.quiet)
 
@@ -216,10 +217,6 @@ def clustercat_list(result: "Result", classes: int, offset: int) -> "ClassList":
         for member in listed.members
     )
     return replace(listed, members=tuple(members))
-
-
-def silent(text: str) -> None:
-    """A note that nobody reads."""
 
 
 def start(usage: str, work: Callable[[list[str]], None], failure: int) -> None:

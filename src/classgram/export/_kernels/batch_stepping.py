@@ -1,4 +1,4 @@
-"""Kernels that step through models in many contexts at once, and give rows of probabilities.
+"""Kernels that step models in many contexts at once, and compute rows of probabilities.
 
 A state of a model is a row of integers; these kernels take one column of it, the node of a trie or
 the number of a class context, for many states together.
@@ -12,26 +12,61 @@ from classgram.counts._kernels.suffixes import find
 from classgram.models._kernels.class_smoothing import ClassRows, ContextTree, fill_classes
 from classgram.models._kernels.tries import TrieArrays, context_of, descend
 from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled.arrays import (
+    Float32Array,
+    Float64Array,
+    Int32Array,
+    Int32Matrix,
+    Int64Array,
+)
 
 NO_WORD = -1
 
-FEW_WORDS = 200
-"""So few words are looked up one by one, without a row of all words."""
+_ROW_WORDS = 200
+"""From so many words on, the row of all words is filled; fewer are looked up one by one."""
 
 
-class RowRoom(NamedTuple):
-    """Room for the row of one context."""
+class RowBuffers(NamedTuple):
+    """Buffers for the row of one context."""
 
-    row: np.ndarray  # float64: the probability of every symbol
-    chain: np.ndarray  # int64: the context and all its suffixes
-    weights: np.ndarray  # float64: what is backed off to each of them
+    row: Float64Array  # the probability of every symbol
+    chain: Int64Array  # the context and all its suffixes
+    weights: Float64Array  # the weight that is backed off to each of them
+
+
+class Wanted(NamedTuple):
+    """Which words are wanted in each of several contexts: context i wants words[starts[i]:starts[i + 1]]."""
+
+    starts: Int64Array
+    words: Int32Array
+
+
+class NodeValues(NamedTuple):
+    """The probabilities of a trie's nodes, and those of symbols without context."""
+
+    probabilities: Float32Array
+    unigrams: Float64Array
+
+
+class Members(NamedTuple):
+    """The class of every word, and p(w | class)."""
+
+    class_of: Int32Array
+    shares: Float64Array
+
+
+class WeightedSums(NamedTuple):
+    """The weight of each context (read), and a sum for each word wanted (added to)."""
+
+    weights: Float64Array
+    out: Float64Array
 
 
 @lean_kernel
 def step_all(
-    trie: TrieArrays, contexts: np.ndarray, words: np.ndarray, after: np.ndarray, logs: np.ndarray
+    trie: TrieArrays, contexts: Int32Array, words: Int32Array, after: Int32Array, logs: Float64Array
 ) -> None:
-    """Write the context after each word, and the word's log-probability."""
+    """Write the context after each word to ``after``, and the word's log-probability to ``logs``."""
     for index in range(words.size):
         node, log_backoff = descend(trie, contexts[index], words[index])
         after[index] = context_of(trie, node)
@@ -39,10 +74,10 @@ def step_all(
 
 
 @lean_kernel
-def row_contexts(rows: np.ndarray, maps: np.ndarray, tree: ContextTree, out: np.ndarray) -> None:
-    """Write the node of the longest known class context of each row of words, oldest first.
+def row_contexts(rows: Int32Matrix, maps: Int32Matrix, tree: ContextTree, out: Int32Array) -> None:
+    """Write to ``out`` the node of the longest known class context of each row of words, oldest first.
 
-    ``NO_WORD`` stands where a context is shorter; the context of no word at all is -1.
+    Shorter contexts are padded with ``NO_WORD`` in front; the node of an empty context is -1.
     """
     width = rows.shape[1]
     for index in range(rows.shape[0]):
@@ -63,14 +98,9 @@ def row_contexts(rows: np.ndarray, maps: np.ndarray, tree: ContextTree, out: np.
 
 
 @lean_kernel
-def fill_row(
-    trie: TrieArrays, probabilities: np.ndarray, context: int, unigrams: np.ndarray, room: RowRoom
-) -> None:
-    """Write the probability of every symbol after a context, from the shortest suffix up.
-
-    ``probabilities`` are those of the nodes, ``unigrams`` those of symbols without context.
-    """
-    row, chain, weights = room.row, room.chain, room.weights
+def _fill_row(trie: TrieArrays, values: NodeValues, context: int, buffers: RowBuffers) -> None:
+    """Write the probability of every symbol after a context to ``buffers.row``."""
+    row, chain, weights = buffers.row, buffers.chain, buffers.weights
     length = 0
     weight = 1.0
     while context >= 0:
@@ -80,86 +110,80 @@ def fill_row(
         length += 1
         context = trie.suffixes[context]
     for symbol in range(row.size):
-        row[symbol] = weight * unigrams[symbol]
+        row[symbol] = weight * values.unigrams[symbol]
     for index in range(length - 1, -1, -1):
         node = chain[index]
         for child in range(trie.starts[node], trie.starts[node + 1]):
-            # Where words and classes are in turn, only the words, which come first, are asked for.
+            # In interleaved models only the words, which have the first ids, are wanted.
             if trie.words[child] < row.size:
-                row[trie.words[child]] = weights[index] * probabilities[child]
+                row[trie.words[child]] = weights[index] * values.probabilities[child]
 
 
 @lean_kernel
 def add_word_rows(
     trie: TrieArrays,
-    contexts: np.ndarray,
-    values: tuple[np.ndarray, np.ndarray],
-    wanted: tuple[np.ndarray, np.ndarray],
-    sums: tuple[np.ndarray, np.ndarray],
-    room: RowRoom,
+    contexts: Int32Array,
+    values: NodeValues,
+    wanted: Wanted,
+    sums: WeightedSums,
+    buffers: RowBuffers,
 ) -> None:
-    """Add each context's weight times the probabilities of the words wanted there.
-
-    ``values`` is (probabilities of the nodes, those of words without context). ``wanted`` is (starts,
-    words): context i wants words[starts[i]:starts[i + 1]]. ``sums`` is (the weight of each context, a place
-    for each word wanted).
-    """
+    """Add to ``sums.out`` each context's weight times the probabilities of the words wanted there."""
     starts, words = wanted
     probabilities, unigrams = values
     weights, out = sums
     for index in range(contexts.size):
-        if starts[index + 1] - starts[index] < FEW_WORDS:
-            for place in range(starts[index], starts[index + 1]):
-                node, log_backoff = descend(trie, contexts[index], words[place])
+        if starts[index + 1] - starts[index] < _ROW_WORDS:
+            for entry in range(starts[index], starts[index + 1]):
+                node, log_backoff = descend(trie, contexts[index], words[entry])
                 found = unigrams[node] if node < unigrams.size else probabilities[node]
-                out[place] += weights[index] * np.exp(log_backoff) * found
+                out[entry] += weights[index] * np.exp(log_backoff) * found
             continue
-        fill_row(trie, probabilities, contexts[index], unigrams, room)
-        for place in range(starts[index], starts[index + 1]):
-            out[place] += weights[index] * room.row[words[place]]
+        _fill_row(trie, values, contexts[index], buffers)
+        for entry in range(starts[index], starts[index + 1]):
+            out[entry] += weights[index] * buffers.row[words[entry]]
 
 
 @lean_kernel
 def add_class_ngram_rows(
     trie: TrieArrays,
-    contexts: np.ndarray,
-    values: tuple[np.ndarray, np.ndarray],
-    members: tuple[np.ndarray, np.ndarray],
-    wanted: tuple[np.ndarray, np.ndarray],
-    sums: tuple[np.ndarray, np.ndarray],
-    room: RowRoom,
+    contexts: Int32Array,
+    values: NodeValues,
+    members: Members,
+    wanted: Wanted,
+    sums: WeightedSums,
+    buffers: RowBuffers,
 ) -> None:
-    """Do the same for a trie over classes; ``members`` is (class, p(w | class)) of every word."""
+    """Do the same for a trie over classes."""
     starts, words = wanted
     class_of, shares = members
-    probabilities, unigrams = values
     weights, out = sums
-    row = room.row
+    row = buffers.row
     for index in range(contexts.size):
-        fill_row(trie, probabilities, contexts[index], unigrams, room)
-        for place in range(starts[index], starts[index + 1]):
-            word = words[place]
-            out[place] += weights[index] * row[class_of[word]] * shares[word]
+        _fill_row(trie, values, contexts[index], buffers)
+        for entry in range(starts[index], starts[index + 1]):
+            word = words[entry]
+            out[entry] += weights[index] * row[class_of[word]] * shares[word]
 
 
 @lean_kernel
 def add_class_rows(
     rows: ClassRows,
-    contexts: np.ndarray,
-    members: tuple[np.ndarray, np.ndarray],
-    wanted: tuple[np.ndarray, np.ndarray],
-    sums: tuple[np.ndarray, np.ndarray],
-    room: RowRoom,
+    contexts: Int32Array,
+    members: Members,
+    wanted: Wanted,
+    sums: WeightedSums,
+    buffers: RowBuffers,
 ) -> None:
-    """Do the same for rows of class probabilities."""
+    """Do the same for the class probabilities of a class model."""
     starts, words = wanted
     class_of, shares = members
     weights, out = sums
-    row = room.row
+    row = buffers.row
     for index in range(contexts.size):
         for label in range(row.size):
             row[label] = np.exp(np.float64(rows.log_unigrams[label]))
-        fill_classes(rows, contexts[index], row, room.chain)
-        for place in range(starts[index], starts[index + 1]):
-            word = words[place]
-            out[place] += weights[index] * row[class_of[word]] * shares[word]
+        fill_classes(rows, contexts[index], row, buffers.chain)
+        for entry in range(starts[index], starts[index + 1]):
+            word = words[entry]
+            out[entry] += weights[index] * row[class_of[word]] * shares[word]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from classgram.classes.membership import member_shares
 from classgram.clustering.class_pairs import ClassPairs, add_up
 from classgram.counts.contexts import Contexts, padded_ids
 from classgram.counts.ngram_counts import NgramCounts, gram_words, parents_of
@@ -22,7 +23,6 @@ from classgram.models._kernels.class_smoothing import (
 )
 from classgram.models.class_based.class_smoothing import interpolated_rows, paper_rows
 from classgram.models.language_model import Floats, LanguageModel, Lengths, ModelFiles, State
-from classgram.models.ngram.discounts import ABSOLUTE_DISCOUNT
 from classgram.models.ngram.trie import logarithm
 from classgram.options import Smoothing
 from classgram.runtime.compiled import frozen
@@ -278,24 +278,6 @@ def member_probabilities(class_of: Int32s, counts: Int64s) -> Floats:
     out = np.zeros(counts.size)
     out[predicted] = member_shares(class_of[predicted], counts[predicted])
     return out
-
-
-def member_shares(class_of: Int32s, counts: Int64s) -> Floats:
-    """Each word's share of its class: relative frequency, and something for words that never occurred.
-
-    Seen words beside unseen ones get (N(w) - b) / N(g), and b s / N(g) is shared equally (s: the
-    number of seen words of the class).
-    """
-    size = int(class_of.max()) + 1
-    totals = np.bincount(class_of, counts, minlength=size)
-    seen = np.bincount(class_of[counts > 0], minlength=size)
-    unseen = np.bincount(class_of[counts == 0], minlength=size)
-    discount = np.where(unseen[class_of] > 0, ABSOLUTE_DISCOUNT, 0.0)
-    total = np.maximum(totals[class_of], 1.0)
-    share = ABSOLUTE_DISCOUNT * seen[class_of] / total / np.maximum(unseen[class_of], 1)
-    # A class without any count has no probability to share; its words stand for one another.
-    share = np.where(totals[class_of] > 0, share, 1.0 / np.maximum(unseen[class_of], 1))
-    return np.where(counts > 0, (counts - discount) / total, share)
 
 
 def class_counts(class_of: Int32s, counts: Int64s, size: int) -> Int64s:
