@@ -23,11 +23,11 @@ from classgram.clustering._kernels.proposals import propose_classes, renew_total
 from classgram.clustering._kernels.runners_up import Look, remember_look
 from classgram.clustering._kernels.side_arrays import Profile, Rule, Scratch
 from classgram.clustering.criteria import MaximumLikelihood
-from classgram.clustering.search.engine import available_threads
 from classgram.clustering.search.merge_split import merge_losses
 from classgram.clustering.search.state import Numbering, State, tied_state
 from classgram.counts.events import Events, SparseRows
 from classgram.runtime.compiled import Kernel, frozen
+from classgram.runtime.threads import available_threads
 
 _other: list[subprocess.Popen[bytes]] = []
 """The process at work, if there is one."""

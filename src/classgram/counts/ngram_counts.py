@@ -198,22 +198,26 @@ def read_sentences(
     text: TextOptions | None = None,
     read: ReadOptions | None = None,
     quiet: bool = True,
+    *,
+    threads: int = 1,
 ) -> tuple[Vocabulary, Sentences]:
     """Read a whole text into memory as sentences of a vocabulary, given or made from the text."""
     opened = open_source(source, agreed_options(vocabulary, text), read)
-    with Spool(1 << 62, expected_ids(opened)) as spool:
-        made, final = fill_spool(spool, opened, vocabulary or VocabularyOptions(), read, quiet)
-        return made, sentences_from_ids(spool.taken(final)[:-1], EOS)
+    with Spool(1 << 62, expected_ids(opened)) as spool, Threads(threads) as shared:
+        made, final = fill_spool(spool, opened, vocabulary or VocabularyOptions(), read, quiet, shared)
+        return made, sentences_from_ids(spool.taken(final, shared)[:-1], EOS)
 
 
-def count_sentences(vocabulary: Vocabulary, sentences: Sentences, options: CountOptions) -> NgramCounts:
+def count_sentences(
+    vocabulary: Vocabulary, sentences: Sentences, options: CountOptions, *, threads: int = 1
+) -> NgramCounts:
     """Count the n-grams of sentences that are in memory."""
     check_count_options(options)
     memory = parse_size(options.memory)
-    with Spool(1 << 62, sentences.ids.size + 1) as spool:
+    with Spool(1 << 62, sentences.ids.size + 1) as spool, Threads(threads) as shared:
         spool.append(sentences.ids)
         final = np.arange(len(vocabulary), dtype=np.int32)
-        levels = count_spool(spool, final, options.order, len(vocabulary), memory)
+        levels = count_spool(spool, final, options.order, len(vocabulary), memory, shared)
     return NgramCounts(vocabulary, apply_cutoffs(levels, options.cutoffs))
 
 

@@ -1,5 +1,6 @@
 """Work shared among the threads of this process, with the same result for any number of them."""
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -73,6 +74,14 @@ def submitted(
         yield from pending
         raise
     yield from pending
+
+
+def available_threads() -> int:
+    """Return the number of cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
 
 
 ALONE = Threads()

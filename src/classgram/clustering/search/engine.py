@@ -1,6 +1,5 @@
 """Engines: who finds the best classes of a round of elements. They never change the result."""
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -20,6 +19,7 @@ from classgram.clustering.search.state import State
 from classgram.errors import InputError
 from classgram.runtime.compiled import packed
 from classgram.runtime.signals import signals_put_off
+from classgram.runtime.threads import available_threads
 
 Elements = npt.NDArray[np.int32]
 
@@ -163,11 +163,3 @@ class LocalEngine:
         if side not in self._scratch:
             self._scratch[side] = [packed(state.sides[side].scratch()) for _ in range(self.threads)]
         return self._scratch[side]
-
-
-def available_threads() -> int:
-    """Give the number of cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
