@@ -178,8 +178,7 @@ class ModelOptions:
     """A mixture of word and class models, or one model: class, the paper's back-off, Katz, Kneser-Ney."""
 
     order: int | None = None
-    """The longest n-grams (default: 5; 3 for backoff and katz; 2 for class with another shape or the
-    paper's smoothing)."""
+    """The longest n-grams (default: 5; 3 for backoff, katz; 2 for untied classes, the paper's smoothing)."""
 
     smoothing: Smoothing | None = None
     """For class models: kneser-ney (default for tied classes), interpolated (for others), or paper."""
@@ -271,8 +270,7 @@ class ExportOptions:
     """Add up to so many unseen n-grams: those whose probability exceeds their back-off estimate most."""
 
     prune: float | None = None
-    """Entropy pruning after export: a threshold (< 1) on the relative rise of perplexity, or the number
-    of n-grams to keep."""
+    """Entropy pruning: a threshold (< 1) on the relative rise of perplexity, or how many n-grams to keep."""
 
 
 ClassFormat = Literal["tsv", "clustercat", "mkcls", "cats", "paths", "srilm", "aalto", "word2vec", "folder"]

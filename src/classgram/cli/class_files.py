@@ -110,7 +110,7 @@ def judge(
     Parameters
     ----------
     files
-        Class files of any format, and folders that ``classgram cluster`` wrote.
+        Class files of any format, and folders that classgram cluster wrote.
     text
         The text, or its counts, for F and for training a class bigram model.
     test

@@ -47,7 +47,7 @@ def cluster(
     memory: str = "2G",
     show: ShowOptions = ShowOptions(),
 ) -> None:
-    """Learn word classes from a text, or from counts that ``classgram count`` wrote.
+    """Learn word classes from a text, or from counts that classgram count wrote.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def classes(path: Path, /, *words: str, show: ShowOptions = ShowOptions()) -> No
     Parameters
     ----------
     path
-        A folder that ``classgram cluster`` wrote.
+        A folder that classgram cluster wrote.
     words
         Words whose classes are shown with their members.
     """
@@ -156,7 +156,7 @@ def tag(
     Parameters
     ----------
     path
-        A folder that ``classgram cluster`` wrote.
+        A folder that classgram cluster wrote.
     """
     from classgram.classes.partition import Partition
     from classgram.classes.tagging import tag_lines, text_lines

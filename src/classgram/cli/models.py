@@ -60,7 +60,7 @@ def train(
     output
         The folder to write; it appears when it is complete.
     use_classes
-        For --recipe class: a folder that ``classgram cluster`` wrote (default: classes are learned).
+        For --recipe class: a folder that classgram cluster wrote (default: classes are learned).
     valid
         For --recipe mixture: validation text for the weights (default: folds of the training text).
     """
