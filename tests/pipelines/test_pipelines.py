@@ -124,8 +124,8 @@ def test_class_models_with_classes_made_or_given(here: Path, command: Command) -
     for classes in (made, "classes", Path("classes")):
         classgram.train("text.txt", recipe="class", use_classes=classes, output="ours")
         assert contents("ours") == contents("theirs")
-    words = ("--recipe", "class", "--classes", "5", "--seed", "1", "--effort", "normal", "--quiet")
-    assert command("train", "text.txt", "-o", "theirs", *words).code == 0
+    own = ("--recipe", "class", "--classes", "5", "--seed", "1", "--effort", "normal", "--quiet")
+    assert command("train", "text.txt", "-o", "theirs", *own).code == 0
     classgram.train("text.txt", recipe="class", classes=5, seed=1, effort="normal", output="ours")
     assert contents("ours") == contents("theirs")
 
