@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from classgram.options import SearchOptions as SearchOptions
     from classgram.options import TextOptions as TextOptions
     from classgram.options import VocabularyOptions as VocabularyOptions
+    from classgram.pipelines.clustering import cluster as cluster
+    from classgram.pipelines.counting import count as count
+    from classgram.pipelines.training import train as train
     from classgram.text.reading import Text as Text
     from classgram.text.reading import read_text as read_text
     from classgram.text.reading import text_from_strings as text_from_strings
@@ -53,6 +56,9 @@ if TYPE_CHECKING:
     from classgram.text.vocabulary import Vocabulary as Vocabulary
 
 _HOMES = {
+    "count": "pipelines.counting",
+    "cluster": "pipelines.clustering",
+    "train": "pipelines.training",
     "write_arpa": "arpa.writing",
     "export_backoff": "export.backoff_export",
     "ExportOptions": "options",

@@ -21,16 +21,15 @@ COMMANDS = {
     "exporting": ("export", "arpa"),
     "reproducing": ("reproduce",),
 }
-"""The modules of ``classgram.cli`` that hold commands, and which."""
+"""The modules of ``classgram.cli``, and the commands that each defines."""
 
-
-COLLECTED = 400_000
-"""New objects after which Python looks for unused ones: it would else do so hundreds of times while modules
-are imported, whose objects (150,000 of them with Numba's) all stay in use."""
+_COLLECTED = 400_000
+"""The number of new objects after which Python collects garbage. With its default it would do so hundreds of
+times during imports, whose objects (150,000 of them with Numba's) all stay in use."""
 
 
 def load_commands(wanted: str | None = None) -> "App":
-    """The application with every command registered, or just with those beside the one that is wanted."""
+    """Return the application with all commands, or only with those of the module of the wanted one."""
     modules = [module for module, names in COMMANDS.items() if wanted in names]
     for name in modules or COMMANDS:
         import_module(f"classgram.cli.{name}")
@@ -41,8 +40,8 @@ def load_commands(wanted: str | None = None) -> "App":
 
 def main() -> None:
     """Run the command line."""
-    gc.set_threshold(COLLECTED)
-    open_streams()
+    gc.set_threshold(_COLLECTED)
+    _open_streams()
     try:
         from classgram.cli.app import run, terminate
 
@@ -50,25 +49,25 @@ def main() -> None:
         app = load_commands(*sys.argv[1:2])
     except KeyboardInterrupt:
         print("classgram: stopped", file=sys.stderr)
-        leave(128 + signal.SIGINT)
-    leave(run(app))
+        _leave(128 + signal.SIGINT)
+    _leave(run(app))
 
 
-def open_streams() -> None:
-    """Give a process that was started without output or messages something to write them to."""
+def _open_streams() -> None:
+    """Redirect standard output and standard error to nowhere in a process started without them."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w"))
 
 
-def leave(code: int) -> NoReturn:
-    """End the process once all is written, as it stands.
+def _leave(code: int) -> NoReturn:
+    """End the process once all output is written, without Python's clean-up.
 
-    To take apart thousands of modules and objects first, as Python does, would take as long as to write a
-    result, and change nothing: files are closed, threads and locks gone when a command has ended.
+    To free thousands of modules and objects would take as long as to write a result, for nothing: files
+    are closed, and threads and locks gone, when a command has ended.
     """
     for stream in (sys.stdout, sys.stderr):
-        # Either may be closed, or its reader gone; that was said before, or nobody is there to be told.
+        # Either may be closed, or its reader gone: that was reported before, or nobody is reading.
         with suppress(OSError, ValueError, AttributeError):
             stream.flush()
     os._exit(code)

@@ -26,10 +26,10 @@ from classgram.runtime.progress import Report, silent
 from classgram.text.demo_text import demo_text
 from classgram.text.reading import text_from_strings
 
-HELD_OUT = 20
-"""Every so many sentences, one is kept from training."""
+_HELD_OUT = 20
+"""One sentence in so many is held out."""
 
-RECIPES = {
+_RECIPES = {
     "the paper's back-off, order 3": ModelOptions("backoff", 3),
     "Katz, order 3": ModelOptions("katz", 3),
     "Kneser-Ney, order 3": ModelOptions("kneser-ney", 3),
@@ -38,17 +38,17 @@ RECIPES = {
     "classes, Kneser-Ney, order 5": ModelOptions("class", 5),
 }
 
-MIXTURE = "the mixture"
+_MIXTURE = "the mixture"
 
-STEPS = 3 + len(RECIPES)
-"""Counting, clustering, and every model."""
+STEPS = 3 + len(_RECIPES)
+"""The number of steps: counting, clustering, and every model."""
 
 
 def run_demo(report: Report = silent) -> dict[str, Any]:
-    """Train every recipe on the demo text, and say how well each predicts the held-out sentences."""
+    """Train every recipe on the demo text, and return the held-out perplexity of each."""
     options = TextOptions(lowercase=True, punctuation="strip")
     lines = demo_text().read_text(encoding="utf-8").splitlines()
-    training = [line for number, line in enumerate(lines) if number % HELD_OUT]
+    training = [line for number, line in enumerate(lines) if number % _HELD_OUT]
     report(0, "counting")
     text = text_from_strings(training, options)
     vocabulary, sentences = read_sentences(text, VocabularyOptions(min_count=2))
@@ -58,32 +58,32 @@ def run_demo(report: Report = silent) -> dict[str, Any]:
     whole = Training(counts, sentences)
     quick = TrainClassesOptions(effort="low")
     jobs: dict[str, Callable[[], LanguageModel]] = {
-        **{name: partial(train_model, counts, recipe, partition) for name, recipe in RECIPES.items()},
-        MIXTURE: partial(train_mixture, whole, None, MixtureOptions(), quick),
+        **{name: partial(train_model, counts, recipe, partition) for name, recipe in _RECIPES.items()},
+        _MIXTURE: partial(train_mixture, whole, None, MixtureOptions(), quick),
     }
     models = []
     for number, (name, job) in enumerate(jobs.items(), start=2):
         report(number, name)
         begun = time.perf_counter()
         model = job()
-        models.append({"model": name, "seconds": time.perf_counter() - begun, **held_out(model, lines)})
+        models.append({"model": name, "seconds": time.perf_counter() - begun, **_held_out(model, lines)})
     return {
         "tokens": counts.tokens,
         "types": len(counts.vocabulary),
         "ngrams": [int(level.words.size) for level in counts.levels],
         "models": models,
-        "classes": some_classes(partition, counts),
+        "classes": _some_classes(partition, counts),
     }
 
 
-def held_out(model: LanguageModel, lines: list[str]) -> dict[str, Any]:
-    """A model's figures on the held-out sentences."""
-    text = text_from_strings(lines[::HELD_OUT], model.vocabulary.text)
+def _held_out(model: LanguageModel, lines: list[str]) -> dict[str, Any]:
+    """Return the figures of a model on the held-out sentences."""
+    text = text_from_strings(lines[::_HELD_OUT], model.vocabulary.text)
     return evaluate(model, text).as_dict()
 
 
-def some_classes(partition: Partition, counts: NgramCounts, shown: int = 8) -> list[list[str]]:
-    """The most frequent words of classes with at least six words, the most frequent classes first."""
+def _some_classes(partition: Partition, counts: NgramCounts, shown: int = 8) -> list[list[str]]:
+    """Return the most frequent words of classes of six or more words, the most frequent classes first."""
     words = counts.levels[0].counts
     totals = np.bincount(partition.words, words, partition.class_count)
     chosen = []

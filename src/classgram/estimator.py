@@ -1,4 +1,4 @@
-"""Word classes in scikit-learn's manner, without depending on it."""
+"""Word classes with the interface of a scikit-learn estimator, without importing scikit-learn."""
 
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -6,29 +6,20 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from classgram.class_files.reading import read_start
 from classgram.classes.partition import Partition
-from classgram.clustering.exchange import exchange
 from classgram.clustering.result import Result
-from classgram.counts.counting import count_ngrams
 from classgram.errors import InputError
-from classgram.options import (
-    ClusterOptions,
-    CountOptions,
-    ReadOptions,
-    RunOptions,
-    SearchOptions,
-    TextOptions,
-    VocabularyOptions,
-)
+from classgram.options import ReadOptions, TextOptions
+from classgram.pipelines.clustering import cluster
 from classgram.text.reading import Strings, text_from_strings
 
 
 class WordClasses:
     """An estimator of word classes: ``WordClasses(n_classes=100).fit(texts).predict(words)``.
 
-    After ``fit``, ``labels_`` holds the class of every word of ``words_``; ``partition_``,
-    ``objective_`` (F), ``converged_`` and ``n_iter_`` (sweeps) say more.
+    After ``fit``, ``labels_`` holds the class of each word of ``words_``, ``objective_`` is F,
+    ``n_iter_`` the number of sweeps and ``converged_`` whether no single word can be moved to raise F;
+    ``partition_`` and ``result_`` are what ``classgram.cluster`` finds.
 
     >>> model = WordClasses(n_classes=2).fit(["the cat sat", "a dog ran", "the dog sat"])
     >>> model.predict(["cat", "dog"]).shape
@@ -59,24 +50,23 @@ class WordClasses:
         self.n_jobs = n_jobs
 
     def fit(self, texts: Strings, y: object = None) -> "WordClasses":
-        """Find the classes of the words of some texts, one sentence a line.
+        """Learn word classes from texts, in which every line is a sentence.
 
-        Texts are strings, a column of a data frame, or a table or dataset whose column is ``field``.
+        Texts are a list of strings, a column of a data frame, or a table or dataset with a column ``field``.
         """
-        counts = count_ngrams(
-            text_from_strings(texts, TextOptions(lowercase=self.lowercase), ReadOptions(self.field)),
-            CountOptions(2),
-            VocabularyOptions(min_count=self.min_count),
-        )
-        self.result_: Result = exchange(
-            counts,
-            ClusterOptions(classes=self.n_classes, criterion=self.criterion),
-            SearchOptions(start=self.start, seed=self.random_state, effort=self.effort),
-            RunOptions(threads=self.n_jobs),
-            start=read_start(self.start),
+        text = text_from_strings(texts, TextOptions(lowercase=self.lowercase), ReadOptions(self.field))
+        self.result_: Result = cluster(
+            text,
+            classes=self.n_classes,
+            criterion=self.criterion,
+            start=self.start,
+            seed=self.random_state,
+            effort=self.effort,
+            min_count=self.min_count,
+            threads=self.n_jobs,
         )
         self.partition_: Partition = self.result_.partition
-        self.words_: tuple[str, ...] = counts.vocabulary.words
+        self.words_: tuple[str, ...] = self.partition_.vocabulary.words
         self.labels_: npt.NDArray[np.int32] = self.partition_.words
         self.objective_ = self.result_.F
         self.converged_ = self.result_.converged
@@ -84,23 +74,23 @@ class WordClasses:
         return self
 
     def predict(self, words: Iterable[str]) -> npt.NDArray[np.int32]:
-        """Give the class of each word, that of <unk> for words that were not seen."""
+        """Return the class of each word, that of <unk> for words not in the vocabulary."""
         if not hasattr(self, "partition_"):
             raise InputError("fit the estimator before predicting")
         return np.array([self.partition_.class_of(word) for word in words], np.int32)
 
     def fit_predict(self, texts: Strings, y: object = None) -> npt.NDArray[np.int32]:
-        """Find classes and give the class of every word of the vocabulary."""
+        """Learn classes, and return ``labels_``: the class of each word of ``words_``."""
         return self.fit(texts).labels_
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Give the parameters by name."""
-        return {name: getattr(self, name) for name in PARAMETERS}
+        """Return the parameters by name."""
+        return {name: getattr(self, name) for name in _PARAMETERS}
 
     def set_params(self, **parameters: Any) -> "WordClasses":
         """Set parameters by name."""
         for name, value in parameters.items():
-            if name not in PARAMETERS:
+            if name not in _PARAMETERS:
                 raise InputError(f"WordClasses has no parameter {name!r}")
             setattr(self, name, value)
         return self
@@ -109,7 +99,7 @@ class WordClasses:
         return f"WordClasses({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"
 
 
-PARAMETERS = (
+_PARAMETERS = (
     "n_classes",
     "criterion",
     "start",

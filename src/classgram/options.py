@@ -1,6 +1,6 @@
-"""Every option, as frozen dataclasses that the command line, the API and config.json share.
+"""Every option as a field of a frozen dataclass, shared by the command line and the library.
 
-Pure Python: the command line imports this module to print its help without importing NumPy.
+The command line prints its help from the docstrings here, without importing NumPy.
 """
 
 from dataclasses import dataclass
@@ -13,41 +13,41 @@ EncodingErrors = Literal["strict", "replace"]
 
 @dataclass(frozen=True, slots=True)
 class TextOptions:
-    """How text becomes words: part of the vocabulary, and applied to every later text."""
+    """How text is tokenised: stored with the vocabulary, and applied to every later text."""
 
     lowercase: bool = False
-    """Make every word lower case."""
+    """Lowercase every word."""
 
     punctuation: Punctuation = "keep"
-    """Keep marks as they are, make each a word such as ,COMMA (verbalise), or remove them (strip)."""
+    """Keep punctuation in the words, make it words such as ,COMMA (verbalise), or remove it (strip)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How files are read: it concerns one text, and is not part of the vocabulary."""
+    """How the files of one text are read; not stored with the vocabulary."""
 
     field: str = "text"
-    """The field of .jsonl files (and the column of .parquet files) that holds the text."""
+    """The field of .jsonl files, or the column of .parquet files and tables, that holds the text."""
 
     encoding_errors: EncodingErrors = "strict"
-    """What to do with invalid UTF-8: stop and name the place, or replace it with U+FFFD."""
+    """Invalid UTF-8: stop and report where it is (strict), or replace it with U+FFFD (replace)."""
 
     skip_symbols: bool = False
-    """Skip literal <s> and </s> in the text instead of stopping there."""
+    """Skip literal <s> and </s> in the text; otherwise they are errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class VocabularyOptions:
-    """Which words of the text are words of the vocabulary; all others are <unk>."""
+    """Which words are in the vocabulary; all others are <unk>."""
 
     vocabulary_size: int | None = None
-    """Keep the V most frequent words (<unk>, <s> and </s> come on top)."""
+    """Keep so many of the most frequent words (<unk>, <s> and </s> not counted)."""
 
     min_count: int = 1
-    """Keep words seen at least K times."""
+    """Keep words that occur at least so many times."""
 
     words: Path | None = None
-    """Keep just the words in this file, one a line."""
+    """Keep only the words in this file, one a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,10 @@ class CountOptions:
     """The longest n-grams to count."""
 
     cutoffs: tuple[int, ...] = ()
-    """Drop n-grams seen fewer times; given once for each order from 2 up, the last is for all above."""
+    """Drop n-grams that occur fewer times: once for each order from 2 up; the last holds for all above."""
 
     memory: str = "2G"
-    """Memory for the sorting of n-grams; beyond it temporary files are used."""
+    """Memory for counting n-grams; temporary files are used beyond it."""
 
 
 Shape = Literal["tied", "joint", "positional", "predictive"]
@@ -75,95 +75,95 @@ class ClusterOptions:
     """What is clustered, into how many classes, and by which criterion."""
 
     classes: int | Literal["auto"] = "auto"
-    """The number of word classes, or auto: the number that leaving-one-out likes best."""
+    """The number of word classes, or auto: chosen by leaving-one-out."""
 
     context_classes: int | None = None
-    """The number of context classes where contexts have classes of their own; as many as word classes."""
+    """The number of context classes, where contexts have their own (default: as many as word classes)."""
 
     contexts: int | None = None
-    """Joint contexts of two words and more: how many of the most frequent are told apart (all)."""
+    """For contexts of two or more words: how many of the most frequent get a class (default: all)."""
 
     criterion: Criterion = "ml"
     """Maximum likelihood (ml) or leaving-one-out (loo)."""
 
     shape: Shape = "tied"
-    """One set of classes (tied), others for contexts (joint), or no classes of contexts (predictive)."""
+    """tied: words and contexts share classes; joint: contexts have their own; predictive: they have none."""
 
     order: int = 2
-    """The length of the n-grams: contexts are order - 1 words."""
+    """The length of the n-grams; contexts are order - 1 words long."""
 
     discount: float | Literal["estimate"] = 0.75
-    """The discount b of leaving-one-out, or estimate: renewed between sweeps."""
+    """The discount b of leaving-one-out, or estimate: from the class counts, between sweeps."""
 
     move_min_count: int | None = None
-    """Words seen fewer times stay where they started; 1, or 2 under leaving-one-out."""
+    """Words that occur fewer times keep their initial class (default: 1; 2 for leaving-one-out)."""
 
     pins: tuple[str, ...] = ("<s>", "</s>")
-    """Words with classes of their own that no other word may join."""
+    """Words that are alone in a class of their own."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """How the best classes are searched for."""
+    """How the search for the best classes proceeds."""
 
     start: str = "frequency"
-    """frequency, round-robin, random, or a class file or folder to start from."""
+    """The initial classes: frequency, round-robin, random, or a class file or folder."""
 
     seed: int = 0
-    """The seed of everything random."""
+    """The seed of all random choices."""
 
     sweeps: int | None = None
-    """Stop after this many sweeps even where words still move."""
+    """Stop after so many sweeps even if words still move."""
 
     effort: Effort = "low"
-    """low: until no word moves; normal and high: anneal first, for better classes in more time."""
+    """low: exchange until no word moves; normal, high: simulated annealing first, slower and better."""
 
     annealing: int | None = None
-    """Sweeps of annealing, instead of as many as the effort stands for; more give better classes."""
+    """The number of annealing sweeps, instead of the effort's (normal: 12, high: 60)."""
 
     temperature: float = 3.0
-    """The first temperature of annealing, in roots of a word's count."""
+    """The initial temperature of annealing, in square roots of a word's count."""
 
     no_regroup: bool = False
-    """Do not merge and split whole classes (of up to 400) where no single word gains any more."""
+    """Do not merge and split classes after convergence (done for up to 400 classes)."""
 
     batch: int | None = None
-    """Words whose best classes are found together before any is moved; 1 is the plain algorithm."""
+    """Words whose best classes are computed before any of them moves; 1 is the paper's algorithm."""
 
     heuristic: bool = False
-    """Try only the classes that the heuristic selects."""
+    """Evaluate only the classes that the paper's heuristic selects."""
 
     targets: int = 10
-    """Classes that the heuristic selects for a word (t)."""
+    """Heuristic: the number of classes evaluated for a word (t)."""
 
     neighbours: int = 5
-    """Most frequent neighbour classes that the heuristic compares (h)."""
+    """Heuristic: the number of most frequent neighbour classes compared (h)."""
 
     renew: int = 1000
-    """Moves after which the heuristic renews all its lists (u)."""
+    """Heuristic: the number of moves after which its lists are recomputed (u)."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a run is executed: it never changes the result."""
+    """How a run is executed; of these, only a time limit can change the result."""
 
     threads: int | None = None
-    """Threads to use (all cores)."""
+    """Threads to use (default: all cores that the process may use)."""
 
     time_limit: float | None = None
-    """Stop after this many seconds of clustering and keep the best so far."""
+    """Stop after so many seconds of clustering and keep the best classes so far."""
 
     checkpoint_every: float = 60.0
-    """Seconds between checkpoints; there is one after every sweep, too."""
+    """Seconds between checkpoints within a sweep; sweeps end with one, at most every 2 seconds."""
 
     resume: bool = False
-    """Continue an interrupted run from its last checkpoint."""
+    """Continue an interrupted run from its checkpoint."""
 
     engine: Engine = "local"
-    """Where the work is done; so far only in this process."""
+    """Where the search runs; so far only in this process."""
 
     address: str | None = None
-    """The address of a cluster of machines; not used so far."""
+    """The address of a compute cluster; not used so far."""
 
 
 Recipe = Literal["mixture", "class", "backoff", "katz", "kneser-ney"]
@@ -175,102 +175,102 @@ class ModelOptions:
     """Which language model is trained."""
 
     recipe: Recipe = "mixture"
-    """A mixture of word and class models, or one of Kneser-Ney, the paper's back-off, Katz, class."""
+    """A mixture of word and class models, or one model: class, the paper's back-off, Katz, Kneser-Ney."""
 
     order: int | None = None
-    """The longest n-grams; by default 5 (Kneser-Ney, tied classes), 3, 2 for the paper's smoothing."""
+    """The longest n-grams (default: 5; 3 for backoff, katz; 2 for untied classes, the paper's smoothing)."""
 
     smoothing: Smoothing | None = None
-    """Of class models: kneser-ney (for tied classes the default), interpolated, or the paper's."""
+    """For class models: kneser-ney (default for tied classes), interpolated (for others), or paper."""
 
     cutoff: tuple[int, ...] = (2,)
-    """Of the paper's back-off: drop n-grams seen fewer times, a number for each order from 2 up."""
+    """For backoff: drop n-grams that occur fewer times; once for each order from 2 up."""
 
     memory: str = "2G"
-    """Memory for the sorting of n-grams; beyond it temporary files are used."""
+    """Memory for counting n-grams; temporary files are used beyond it."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainClassesOptions:
-    """The classes that a class model makes for itself where none are given."""
+    """How classes are found for a class model if none are given."""
 
     classes: int | None = None
-    """The number of word classes; by default a tenth of the words seen, at most 1,000."""
+    """The number of word classes (default: a tenth of the number of words, at most 1,000)."""
 
     context_classes: int | None = None
-    """The number of context classes where contexts have classes of their own; as many as word classes."""
+    """The number of context classes, where contexts have their own (default: as many as word classes)."""
 
     contexts: int | None = None
-    """Joint contexts of two words and more: how many of the most frequent are told apart (all)."""
+    """For contexts of two or more words: how many of the most frequent get a class (default: all)."""
 
     shape: Shape = "tied"
-    """One set of classes (tied), others for contexts (joint), or no classes of contexts (predictive)."""
+    """tied: words and contexts share classes; joint: contexts have their own; predictive: they have none."""
 
     criterion: Criterion = "ml"
     """Maximum likelihood (ml) or leaving-one-out (loo)."""
 
     move_min_count: int | None = None
-    """Words seen fewer times stay where they started; 1, or 2 under leaving-one-out."""
+    """Words that occur fewer times keep their initial class (default: 1; 2 for leaving-one-out)."""
 
     sweeps: int | None = None
-    """Stop after this many sweeps even where words still move."""
+    """Stop after so many sweeps even if words still move."""
 
     seed: int = 0
-    """The seed of everything random."""
+    """The seed of all random choices."""
 
     effort: Effort | None = None
-    """low: until no word moves; normal (of mixtures) and high: anneal first, for better classes."""
+    """low: exchange until no word moves; normal (default for mixtures), high: annealing first."""
 
     threads: int | None = None
-    """Threads to use (all cores)."""
+    """Threads to use (default: all cores that the process may use)."""
 
 
 @dataclass(frozen=True, slots=True)
 class MixtureOptions:
-    """What a mixture has beside its models."""
+    """What a mixture consists of."""
 
     cache: bool = False
-    """Let the mixture adapt to the text it scores: what was said before is likely to be said again."""
+    """Add a cache: the words just scored become more likely."""
 
     fast: bool = False
-    """Keep only the few components that help most for the time they take."""
+    """Keep only the few components that lower perplexity most for the time they take."""
 
 
 @dataclass(frozen=True, slots=True)
 class GenerateOptions:
-    """How sentences are drawn."""
+    """How sentences are sampled from a model."""
 
     sentences: int = 10
-    """How many sentences to draw."""
+    """The number of sentences."""
 
     seed: int = 0
-    """The same seed draws the same sentences."""
+    """The seed of the sampling."""
 
     temperature: float = 1.0
-    """Below 1 likely words become likelier, above 1 less likely."""
+    """Sampling temperature: below 1 sharpens the distribution, above 1 flattens it."""
 
     max_words: int = 100
-    """Cut a sentence here if it did not end before."""
+    """The length at which a sentence is cut off."""
 
     prompt: str = ""
-    """Words that every sentence begins with."""
+    """The words that every sentence begins with."""
 
     unknown: bool = False
-    """Let <unk> be drawn, too."""
+    """Sample <unk>, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """How a model becomes an ARPA file."""
+    """How a model is converted to a back-off model."""
 
     order: int | None = None
-    """The longest n-grams to write; by default those that the model holds."""
+    """The longest n-grams to write (default: the order of the model)."""
 
     grow: int = 0
-    """Add up to this many unseen n-grams, those that the model raises most above their back-off."""
+    """Add up to so many unseen n-grams: those whose probability exceeds their back-off estimate most."""
 
     prune: float | None = None
-    """Drop n-grams at last: below 1 the rise of perplexity that one must spare, else how many to keep."""
+    """Entropy pruning: a threshold (< 1) on the relative rise of perplexity, or how many n-grams to keep."""
 
 
 ClassFormat = Literal["tsv", "clustercat", "mkcls", "cats", "paths", "srilm", "aalto", "word2vec", "folder"]
@@ -278,19 +278,19 @@ ClassFormat = Literal["tsv", "clustercat", "mkcls", "cats", "paths", "srilm", "a
 
 @dataclass(frozen=True, slots=True)
 class ConvertOptions:
-    """What classes become besides another format."""
+    """What else is changed when classes are converted."""
 
     classes: int | None = None
-    """Merge classes, those first that lose least, until so many are left."""
+    """Merge classes until so many are left, those first whose merge lowers F least."""
 
     depth: int | None = None
-    """Keep only the first bits of the paths."""
+    """Keep only so many leading bits of Brown paths."""
 
     dimensions: int = 100
-    """The length of word vectors."""
+    """The number of dimensions of word vectors."""
 
     arpa: Path | None = None
-    """Also write the n-gram model over SRILM's class names that its tools want beside the classes."""
+    """Also write, as an ARPA file, the n-gram model over class names that SRILM expects."""
 
     order: int = 3
     """The longest n-grams of that model."""

@@ -76,7 +76,7 @@ def test_the_perplexity_lost_is_told(command: Command, folder: Path, tmp_path: P
     # Random classes may do better where they cannot be followed; with growth they are followed.
     assert abs(losses[1]) < abs(losses[0])
     drawn = command("export", folder / "mixture", out)
-    assert "sentences drawn from the model" in drawn.err
+    assert "sentences sampled from the model" in drawn.err
 
 
 def ngrams_in(path: Path) -> set[str]:

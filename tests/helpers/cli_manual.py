@@ -12,7 +12,7 @@ from classgram.__main__ import load_commands
 HEAD = """# Commands
 
 Made from the help texts by `make docs`. Every command prints results on standard output or into the
-named file, and messages on standard error; the exit code is 0, or 2 for what you can mend.
+named file, and messages on standard error; the exit code is 0, or 2 for what you can correct.
 """
 
 

@@ -1,4 +1,4 @@
-"""Commands on class files: convert, judge, install-dropins."""
+"""The commands convert, judge and install-dropins."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -32,54 +32,57 @@ if TYPE_CHECKING:
     from classgram.counts.ngram_counts import NgramCounts
     from classgram.text.vocabulary import Vocabulary
 
-Hyphen = Parameter(allow_leading_hyphen=True, validator=refuse_options)
-"""Lets a name be -, for standard input or output."""
+_Hyphen = Parameter(allow_leading_hyphen=True, validator=refuse_options)
+"""Allows - for standard input or output."""
 
-From = Parameter(name="--from")
-To = Parameter(name="--to")
+_From = Parameter(name="--from")
+_To = Parameter(name="--to")
 
 
 @app.command
 def convert(
-    source: Annotated[Path, Hyphen],
-    target: Annotated[Path, Hyphen],
+    source: Annotated[Path, _Hyphen],
+    target: Annotated[Path, _Hyphen],
     *,
-    source_format: Annotated[ClassFormat | None, From] = None,
-    target_format: Annotated[ClassFormat | None, To] = None,
+    source_format: Annotated[ClassFormat | None, _From] = None,
+    target_format: Annotated[ClassFormat | None, _To] = None,
     text: tuple[str, ...] = (),
     options: Annotated[ConvertOptions, Flat] = ConvertOptions(),
     making: Annotated[TextOptions, Flat] = TextOptions(),
     read: Annotated[ReadOptions, Flat] = ReadOptions(),
     show: QuietOption = QuietOption(),
 ) -> None:
-    """Write classes in another format: TSV, clustercat, mkcls, Brown paths, SRILM, aalto, word2vec, a folder.
+    """Convert classes to another format: TSV, clustercat, mkcls, Brown paths, SRILM, aalto, word2vec, folder.
 
     Parameters
     ----------
     source
-        A class file of any format (.gz .bz2 .xz .zst are unpacked), a folder made by cluster, or -.
+        A class file of any format (.gz .bz2 .xz .zst are decompressed), a folder of classes, or -.
     target
-        The file to write (.gz is packed), - for standard output; a name without an ending is a folder.
+        The file to write (.gz: compressed), - for standard output; a name without an ending is a folder.
     source_format
-        The format of the source, where the guess from its content and name is wrong.
+        The format of the source, if the guess from its content and name is wrong.
     target_format
-        The format to write, where the target's name does not say it.
+        The format to write, if the ending of the target does not name it.
     text
-        The text, or its counts, that supplies what the source lacks: counts, a tree, n-grams, neighbours.
+        A text, or its counts, for what the source does not contain: counts, a tree, n-grams, vectors.
     """
     from classgram.class_files.converting import convert_classes
+    from classgram.evaluation.perplexity import check_text_options
+    from classgram.pipelines.counting import Reading, load_or_count
 
     if text:
         announce_compilation(show.quiet)
 
     def count_text(vocabulary: "Vocabulary", order: int) -> "NgramCounts":
         if source.is_dir():
-            check_same_text(vocabulary, making)
+            check_text_options(vocabulary, making)
         else:
             vocabulary = replace(vocabulary, text=making)
-        return text_counts(text, order, (vocabulary, None, read), show.quiet)
+        reading = Reading(vocabulary, read=read)
+        return load_or_count(text, CountOptions(order), reading, not show.quiet).up_to(order)
 
-    form = convert_classes(
+    written = convert_classes(
         source,
         target,
         options,
@@ -88,29 +91,7 @@ def convert(
         lambda line: message(line, show.quiet),
     )
     if str(target) != "-":
-        message(f"{target}: {form}", show.quiet)
-
-
-def check_same_text(vocabulary: "Vocabulary", asked: TextOptions) -> None:
-    """Refuse options that contradict how the text of the classes was made into words."""
-    from classgram.evaluation.perplexity import check_text_options
-
-    check_text_options(vocabulary, asked)
-
-
-Reading = tuple["Vocabulary | VocabularyOptions | None", TextOptions | None, ReadOptions]
-
-
-def text_counts(texts: tuple[str, ...], order: int, reading: Reading, quiet: bool) -> "NgramCounts":
-    """The counts of a text, or of a folder of counts that was named instead."""
-    from classgram.counts.counting import count_ngrams
-    from classgram.counts.ngram_counts import NgramCounts
-    from classgram.files.folders import folder_kind
-
-    if len(texts) == 1 and folder_kind(Path(texts[0])) == "counts":
-        return NgramCounts.load(texts[0]).up_to(order)
-    vocabulary, text, read = reading
-    return count_ngrams(texts, CountOptions(order), vocabulary, text, read, quiet)
+        message(f"{target}: {written}", show.quiet)
 
 
 @app.command
@@ -118,32 +99,35 @@ def judge(
     *files: Path,
     text: tuple[str, ...],
     test: tuple[str, ...] = (),
-    source_format: Annotated[ClassFormat | None, From] = None,
+    source_format: Annotated[ClassFormat | None, _From] = None,
     vocabulary: Annotated[VocabularyOptions, Flat] = VocabularyOptions(),
     making: Annotated[TextOptions, Flat] = TextOptions(),
     read: Annotated[ReadOptions, Flat] = ReadOptions(),
     show: ShowOptions = ShowOptions(),
 ) -> None:
-    """Compare classes of any origin on one text: F by both criteria, perplexity of held-out text.
+    """Compare classes from any program on one text: F by both criteria, and held-out perplexity.
 
     Parameters
     ----------
     files
-        Class files of any format, and folders made by cluster.
+        Class files of any format, and folders that classgram cluster wrote.
     text
-        The text, or its counts, on which F is computed and the class bigram model is trained.
+        The text, or its counts, for F and for training a class bigram model.
     test
-        Held-out text whose perplexity under the class bigram model is computed.
+        Held-out text for the perplexity of the class bigram model.
     source_format
-        The format of the files, where the guess from content and name is wrong.
+        The format of the files, if the guess from content and name is wrong.
     """
     from classgram.class_files.comparison import MISSING_RULE, classes_order, judge_classes
+    from classgram.pipelines.counting import Reading, load_or_count
     from classgram.text.reading import read_text
 
     if not files:
         raise InputError("name the class files to judge")
     announce_compilation(show.quiet)
-    counts = text_counts(text, classes_order(files), (vocabulary, making, read), show.quiet)
+    order = classes_order(files)
+    reading = Reading(vocabulary, making, read)
+    counts = load_or_count(text, CountOptions(order), reading, not show.quiet).up_to(order)
     known = counts.vocabulary
     held_out = known.encode(read_text(*test, text=known.text, read=read), read) if test else None
     if held_out is not None and held_out.tokens == 0:
@@ -152,15 +136,15 @@ def judge(
     if show.json:
         print_json({"missing_words": MISSING_RULE, "files": [row.as_dict() for row in judged]})
         return
-    print_judgements(judged)
+    _print_judgements(judged)
     message(f"{MISSING_RULE}; <s> and </s> have classes of their own, which are not counted", show.quiet)
     for row in judged:
         if row.single:
             message(f"{row.name}: {row.single} classes occur once and add nothing to F loo", show.quiet)
 
 
-def print_judgements(judged: list["Judgement"]) -> None:
-    """One table of all files."""
+def _print_judgements(judged: list["Judgement"]) -> None:
+    """Print one table of all files."""
     headings = ["classes of", "format", "classes", "words", "missing", "F ml", "F loo"]
     rows = [
         [
@@ -190,9 +174,9 @@ def install_dropins(folder: Path, *, show: QuietOption = QuietOption()) -> None:
     Parameters
     ----------
     folder
-        An existing folder; nothing is replaced until you put it in front of your PATH.
+        An existing folder; put it first in your PATH to use the drop-ins.
     """
     from classgram.cli.dropins.install import install_dropins as install
 
     for path in install(folder):
-        message(f"{path}: stands for {path.name}", show.quiet)
+        message(f"{path}: replaces {path.name}", show.quiet)

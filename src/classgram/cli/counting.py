@@ -1,4 +1,4 @@
-"""Commands on text and counts: count, info, demo."""
+"""The commands count, info and demo."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,6 +27,7 @@ def count(
     vocabulary: Annotated[VocabularyOptions, Flat] = VocabularyOptions(),
     text: Annotated[TextOptions, Flat] = TextOptions(),
     read: Annotated[ReadOptions, Flat] = ReadOptions(),
+    threads: int | None = None,
     show: QuietOption = QuietOption(),
 ) -> None:
     """Count the n-grams of a text and save them as a folder.
@@ -34,16 +35,17 @@ def count(
     Parameters
     ----------
     output
-        The folder to write; it appears when it is whole.
+        The folder to write; it appears when it is complete.
+    threads
+        Threads to use; by default all cores that the process may use.
     """
     spare_matrix_threads()
-    from classgram.counts.counting import count_ngrams
-    from classgram.files.atomic import lock
+    from classgram.pipelines.counting import count as count_text
+    from classgram.pipelines.keywords import as_keywords
 
     announce_compilation(show.quiet)
-    with lock(output):
-        counts = count_ngrams(texts, counting, vocabulary, text, read, show.quiet)
-        counts.save(output)
+    options = as_keywords(counting, vocabulary, text, read)
+    counts = count_text(*texts, output=output, threads=threads, progress=not show.quiet, **options)
     message(
         f"{output}: {counts.tokens:,} words and sentence ends, {len(counts.vocabulary):,} different words, "
         f"{sum(level.words.size for level in counts.levels):,} n-grams up to order {counts.order}",
@@ -53,14 +55,14 @@ def count(
 
 @app.command
 def info(path: Path, /, *, verify: bool = False, show: ShowOptions = ShowOptions()) -> None:
-    """Say what a folder written by classgram holds.
+    """Show what a folder written by classgram contains.
 
     Parameters
     ----------
     path
         The folder.
     verify
-        Compare the checksum of every file, too.
+        Also compare the checksum of every file.
     """
     from classgram.files.folders import read_folder
 
@@ -73,19 +75,19 @@ def info(path: Path, /, *, verify: bool = False, show: ShowOptions = ShowOptions
     if show.json:
         print_json(facts)
     else:
-        print_table(["", ""], [(key, plain(value)) for key, value in facts.items()], str(path))
+        print_table(["", ""], [(key, _plain(value)) for key, value in facts.items()], str(path))
 
 
-def plain(value: Any) -> str:
-    """A value of config.json on one line."""
+def _plain(value: Any) -> str:
+    """Return a value of config.json on one line."""
     if isinstance(value, dict):
-        return ", ".join(f"{key} {plain(item)}" for key, item in value.items())
+        return ", ".join(f"{key} {_plain(item)}" for key, item in value.items())
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 @app.command
 def demo(*, show: ShowOptions = ShowOptions()) -> None:
-    """Run classgram on the documentation that comes with Python: nothing has to be downloaded."""
+    """Run classgram on the documentation that comes with Python; nothing is downloaded."""
     from classgram.demo import STEPS, run_demo
     from classgram.runtime.progress import progress
 

@@ -1,4 +1,4 @@
-"""Commands that write models for other tools, and look after ARPA files."""
+"""The commands export, arpa check and arpa prune."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from classgram.models.language_model import LanguageModel
     from classgram.text.sentences import Sentences
 
-SHOWN = 100
-"""Findings of one kind that are printed; --json prints all."""
+_SHOWN = 100
+"""The number of lines printed for one kind of defect; --json prints all."""
 
-arpa = App(name="arpa", help="Check, mend and prune ARPA files.")
+arpa = App(name="arpa", help="Check, repair and prune ARPA files.")
 app.command(arpa)
 
 
@@ -50,8 +50,8 @@ def export(
 ) -> None:
     """Write a model as an ARPA file, or a class bigram as a transducer, for other tools.
 
-    Word models are written exactly. Of other models the n-grams seen get the model's own probabilities,
-    and --grow adds unseen ones; every context sums to one, and the perplexity lost is told.
+    Word models are written exactly. From other models, the n-grams seen get the model's probabilities,
+    --grow adds unseen ones, every context sums to one, and the loss of perplexity is reported.
 
     Parameters
     ----------
@@ -60,17 +60,17 @@ def export(
     output
         The file to write: OUT.arpa, OUT.arpa.gz, or OUT.fst.txt for a transducer.
     ngrams
-        Also write the n-grams of this text, or of these counts; class models hold none of their own.
+        A text, or counts, whose n-grams are written; class models contain none of their own.
     valid
-        Text on which the perplexity lost is told; without it sentences are drawn from the model.
+        Text for the reported loss of perplexity (default: sentences sampled from the model).
     unigrams
-        Also write the words, one a line, for decoders that cannot list them themselves.
+        Also write the words to this file, one a line, for decoders that need a list.
     symbols
-        For transducers: the file for the table of symbols (OUT.words.txt).
+        For transducers: the file of the symbol table (default: OUT.words.txt).
     disambiguate
-        For transducers: put #0 on epsilon arcs, as Kaldi and k2 want it.
+        For transducers: put #0 on epsilon arcs, as Kaldi and k2 expect.
     numbers
-        For transducers: write the symbols' numbers instead of the symbols.
+        For transducers: write ids instead of symbols.
     """
     from classgram.arpa.writing import write_unigrams
     from classgram.errors import InputError
@@ -84,32 +84,32 @@ def export(
     if transducer and (options != ExportOptions() or ngrams or valid):
         raise InputError("transducers are exact: --order, --grow, --prune, --ngrams, --valid are for ARPA")
     table = symbols or output.with_name(output.name.removesuffix(".fst.txt") + ".words.txt")
-    check_files((output, unigrams, table if transducer else None), (ngrams, valid))
+    _check_files((output, unigrams, table if transducer else None), (ngrams, valid))
     announce_compilation(show.quiet)
     loaded = load(model)
     if transducer:
-        export_transducer(loaded, output, table, (disambiguate, numbers), show)
+        _export_transducer(loaded, output, table, (disambiguate, numbers), show)
     else:
-        export_arpa(loaded, output, options, (ngrams, valid), show)
+        _export_arpa(loaded, output, options, (ngrams, valid), show)
     if unigrams is not None:
         write_unigrams(loaded.vocabulary, unigrams)
 
 
-def check_files(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -> None:
-    """Refuse, before any work is done, files that cannot be written and texts that are not there."""
+def _check_files(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -> None:
+    """Raise InputError, before any work is done, for outputs that cannot be written and missing texts."""
     from classgram.files.folders import folder_kind
     from classgram.text.reading import find_files
 
     for path in outputs:
         if path is not None:
-            check_output(path)
+            _check_output(path)
     for path in inputs:
         if path is not None and folder_kind(path) != "counts":
             find_files([path])
 
 
-def check_output(path: Path) -> None:
-    """Refuse a file that could not be written in the end."""
+def _check_output(path: Path) -> None:
+    """Raise InputError for a file that could not be written."""
     from classgram.errors import InputError
     from classgram.files.atomic import check_parent, write_error
 
@@ -126,7 +126,7 @@ def check_output(path: Path) -> None:
         raise write_error(path, error) from None
 
 
-def export_transducer(
+def _export_transducer(
     model: "LanguageModel", output: Path, symbols: Path, forms: tuple[bool, bool], show: ShowOptions
 ) -> None:
     """Write a class bigram as a transducer."""
@@ -138,14 +138,14 @@ def export_transducer(
     message(f"{output}: exact class bigram; symbols in {symbols}", show.quiet)
 
 
-def export_arpa(
+def _export_arpa(
     model: "LanguageModel",
     output: Path,
     options: ExportOptions,
     texts: tuple[Path | None, Path | None],
     show: ShowOptions,
 ) -> None:
-    """Write an ARPA file, and tell what it lost."""
+    """Write an ARPA file, and report its loss of perplexity."""
     from classgram.arpa.writing import write_arpa
     from classgram.export.backoff_export import export_backoff, without_cache
 
@@ -153,36 +153,33 @@ def export_arpa(
         message(line, show.quiet)
 
     ngrams, valid = texts
-    held_out = sentences_of(model, valid) if valid else None
-    counts = counts_for(model, ngrams, options.order) if ngrams else None
+    held_out = _sentences_of(model, valid) if valid else None
+    counts = _counts_for(model, ngrams, options.order) if ngrams else None
     plain = without_cache(model)
     if plain is not model:
-        note("the cache follows the text and cannot be exported: its weight goes to the models")
+        note("the cache depends on the text and cannot be exported: its weight goes to the models")
     with progress("exporting", unit="n-grams", quiet=show.quiet) as report:
         exported = export_backoff(plain, options, counts, note, report)
     write_arpa(exported.model, output)
-    loss = None if exported.exact else loss_of(plain, exported, held_out)
+    loss = None if exported.exact else _loss_of(plain, exported, held_out)
     if show.json:
-        print_json(export_dict(output, exported, loss))
-    for line in export_lines(output, exported, loss):
+        print_json(_export_dict(output, exported, loss))
+    for line in _export_lines(output, exported, loss):
         note(line)
 
 
-def counts_for(model: "LanguageModel", path: Path, order: int | None) -> "NgramCounts":
-    """The n-grams of a text in the model's vocabulary, or counts as they are."""
-    from classgram.counts.counting import count_ngrams
-    from classgram.counts.ngram_counts import NgramCounts
-    from classgram.files.folders import folder_kind
+def _counts_for(model: "LanguageModel", path: Path, order: int | None) -> "NgramCounts":
+    """Return the n-grams of a text in the vocabulary of the model, or counts as they are."""
     from classgram.options import CountOptions
+    from classgram.pipelines.counting import Reading, load_or_count
 
-    if folder_kind(path) == "counts":
-        counts = NgramCounts.load(path)
-        return counts.up_to(min(order or counts.order, counts.order))
-    return count_ngrams(str(path), CountOptions(order or min(model.order, 6)), model.vocabulary)
+    counting = CountOptions(order or min(model.order, 6))
+    counts = load_or_count((path,), counting, Reading(model.vocabulary))
+    return counts.up_to(min(order or counts.order, counts.order))
 
 
-def sentences_of(model: "LanguageModel", valid: Path) -> "tuple[str, Sentences]":
-    """A held-out text in the model's vocabulary, and its name."""
+def _sentences_of(model: "LanguageModel", valid: Path) -> "tuple[str, Sentences]":
+    """Return the name of a held-out text, and its sentences in the vocabulary of the model."""
     from classgram.errors import InputError
     from classgram.text.reading import read_text
 
@@ -192,16 +189,21 @@ def sentences_of(model: "LanguageModel", valid: Path) -> "tuple[str, Sentences]"
     return str(valid), sentences
 
 
-def loss_of(model: "LanguageModel", exported: "Exported", held_out: "tuple[str, Sentences] | None") -> "Loss":
-    """What the export lost, on a text or on sentences drawn from the model."""
+def _loss_of(
+    model: "LanguageModel", exported: "Exported", held_out: "tuple[str, Sentences] | None"
+) -> "Loss":
+    """Return the loss of perplexity on a text, or on sentences sampled from the model."""
     from classgram.export.loss import DRAWN_SENTENCES, draw_sentences, measure_loss
 
-    name, sentences = held_out or (f"{DRAWN_SENTENCES} sentences drawn from the model", draw_sentences(model))
+    name, sentences = held_out or (
+        f"{DRAWN_SENTENCES} sentences sampled from the model",
+        draw_sentences(model),
+    )
     return measure_loss(model, exported.model, sentences, name)
 
 
-def export_dict(output: Path, exported: "Exported", loss: "Loss | None") -> dict[str, object]:
-    """What ``export --json`` prints."""
+def _export_dict(output: Path, exported: "Exported", loss: "Loss | None") -> dict[str, object]:
+    """Return what ``export --json`` prints."""
     return {
         "file": str(output),
         "sizes": list(exported.model.trie.sizes),
@@ -212,14 +214,14 @@ def export_dict(output: Path, exported: "Exported", loss: "Loss | None") -> dict
     }
 
 
-def export_lines(output: Path, exported: "Exported", loss: "Loss | None") -> list[str]:
-    """The same for people."""
+def _export_lines(output: Path, exported: "Exported", loss: "Loss | None") -> list[str]:
+    """Return the same for people."""
     sizes = exported.model.trie.sizes
     changes = f", {exported.grown:,} of them unseen" if exported.grown else ""
     changes += f", {exported.pruned:,} pruned" if exported.pruned else ""
     lines = [f"{output}: order {len(sizes)}, {sum(sizes):,} n-grams{changes}"]
     if exported.exact:
-        lines.append("exact: it scores as the model does")
+        lines.append("exact: it gives the same scores as the model")
     if loss:
         change = f"{loss.model:.2f} -> {loss.exported:.2f} ({loss.percent:+.1f} %)"
         lines.append(f"perplexity on {loss.text}: {change}")
@@ -235,17 +237,17 @@ def check(
     fix: Path | None = None,
     show: ShowOptions = ShowOptions(),
 ) -> None:
-    """Name every violation in an ARPA file with its line and the readers that it breaks.
+    """List every violation in an ARPA file with its line and the programs that fail on it.
 
-    The exit code is 0 if there are none (there may be warnings: what KenLM or SRILM writes on purpose
-    and another reader minds), and 2 if there are.
+    The exit code is 0 if there are none and 2 otherwise. Warnings, which do not count, are for what
+    KenLM or SRILM writes on purpose and other programs reject.
 
     Parameters
     ----------
     file
-        An ARPA file, plain or packed.
+        An ARPA file, which may be compressed.
     fix
-        Write a mended file here: what is wrong is put right as far as the file tells.
+        Write a repaired file here, as far as its content allows.
     """
     from classgram.arpa.checking import check_arpa
     from classgram.errors import InputError
@@ -260,35 +262,39 @@ def check(
     if show.json:
         print_json(report.as_dict())
     else:
-        print_report(report)
+        _print_report(report)
     if fix is not None:
         left = check_arpa(fix)
         if left.violations:
-            raise InputError(f"{fix}: written, but {told(left.violations)} could not be mended")
-        message(f"{fix}: mended", show.quiet)
+            raise InputError(
+                f"{fix}: written, but {_counted_violations(left.violations)} could not be repaired"
+            )
+        message(f"{fix}: repaired", show.quiet)
     elif report.violations:
-        raise InputError(f"{file}: {told(report.violations)}; --fix OUT mends what can be mended")
+        raise InputError(
+            f"{file}: {_counted_violations(report.violations)}; --fix OUT repairs what can be repaired"
+        )
 
 
-def told(violations: int) -> str:
-    """How many violations there are, in words."""
+def _counted_violations(violations: int) -> str:
+    """Return the number of violations in words."""
     return "1 violation" if violations == 1 else f"{violations:,} violations"
 
 
-def print_report(report: "ArpaReport") -> None:
-    """The findings for people, a line each."""
+def _print_report(report: "ArpaReport") -> None:
+    """Print the findings, a line each."""
     shown: dict[str, int] = {}
     for one in report.findings:
         defect = one.kind.value
         shown[defect.text] = shown.get(defect.text, 0) + 1
-        if shown[defect.text] > SHOWN:
+        if shown[defect.text] > _SHOWN:
             continue
         level = "warning" if defect.warning else "violation"
         detail = f" ({one.detail})" if one.detail else ""
         print(f"line {one.line}: {level}: {defect.text}{detail}; breaks {defect.readers}")
     for text, number in shown.items():
-        if number > SHOWN:
-            print(f"... and {number - SHOWN:,} more lines: {text}; --json lists all")
+        if number > _SHOWN:
+            print(f"... and {number - _SHOWN:,} more lines: {text}; --json lists all")
     sizes = ", ".join(f"{size:,}" for size in report.sizes)
     if not report.violations:
         print(f"{report.path}: no violations; n-grams by order: {sizes}")
@@ -303,18 +309,18 @@ def prune(
     size: Annotated[int | None, Parameter(name="--size")] = None,
     show: QuietOption = QuietOption(),
 ) -> None:
-    """Drop the n-grams of an ARPA file whose absence changes the model least (relative entropy).
+    """Prune an ARPA file by relative entropy: drop the n-grams that change the model least.
 
     Parameters
     ----------
     file
-        An ARPA file, plain or packed, or a word model's folder.
+        An ARPA file, which may be compressed, or the folder of a word model.
     output
         The file to write, OUT.arpa or OUT.arpa.gz.
     threshold
-        Drop an n-gram if perplexity rises by less than this share without it, for example 1e-8.
+        Drop an n-gram if that raises perplexity by less than this fraction, for example 1e-8.
     size
-        Keep so many n-grams in all, unigrams included.
+        The number of n-grams to keep, unigrams included.
     """
     from classgram.arpa.writing import write_arpa
     from classgram.errors import InputError

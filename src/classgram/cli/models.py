@@ -1,4 +1,4 @@
-"""Commands on language models: train, perplexity, compare, surprisal, score, generate."""
+"""The commands train, perplexity, compare, surprisal, score and generate."""
 
 import json
 import sys
@@ -21,7 +21,6 @@ from classgram.cli.app import (
     print_table,
 )
 from classgram.options import (
-    CountOptions,
     GenerateOptions,
     MixtureOptions,
     ModelOptions,
@@ -30,16 +29,14 @@ from classgram.options import (
     TrainClassesOptions,
     VocabularyOptions,
 )
-from classgram.runtime.progress import progress
 
 if TYPE_CHECKING:
-    from classgram.counts.ngram_counts import NgramCounts
     from classgram.evaluation.filtering import UnitScore
     from classgram.evaluation.perplexity import Evaluation
     from classgram.models.language_model import LanguageModel
 
 
-ModelsAndText = Annotated[str, Parameter(allow_leading_hyphen=True)]
+_ModelsAndText = Annotated[str, Parameter(allow_leading_hyphen=True)]
 
 
 @app.command
@@ -56,98 +53,44 @@ def train(
     read: Annotated[ReadOptions, Flat] = ReadOptions(),
     show: QuietOption = QuietOption(),
 ) -> None:
-    """Train a language model on a text, or on counts, and save it as a folder.
+    """Train a language model on a text or on counts, and save it as a folder.
 
     Parameters
     ----------
     output
-        The folder to write; it appears when it is whole.
+        The folder to write; it appears when it is complete.
     use_classes
-        For --recipe class: classes that ``classgram cluster`` wrote; without them they are made.
+        For --recipe class: a folder that classgram cluster wrote (default: classes are learned).
     valid
-        For --recipe mixture: text to find the weights on; without it some is cut from the text.
+        For --recipe mixture: validation text for the weights (default: folds of the training text).
     """
-    from classgram.classes.partition import Partition
-    from classgram.files.atomic import lock
-    from classgram.models.training import make_classes, train_model, training_order
-
-    def note(line: str) -> None:
-        message(line, show.quiet)
+    from classgram.pipelines.keywords import as_keywords
+    from classgram.pipelines.training import train as train_model
 
     announce_compilation(show.quiet)
-    with lock(output):
-        check_class_options(model, use_classes, classes)
-        if model.recipe == "mixture":
-            from classgram.cli.mixing import train_default_mixture
-
-            options = (model, mixture, classes)
-            made = train_default_mixture(texts, valid, options, (vocabulary, text, read), show.quiet)
-            made.save(output)
-            message(f"{output}: {describe(made)}", show.quiet)
-            return
-        if valid or mixture != MixtureOptions():
-            from classgram.errors import InputError
-
-            raise InputError(f"--valid, --cache and --fast are for --recipe mixture, not {model.recipe}")
-        partition = Partition.load(use_classes) if use_classes else None
-        order = training_order(model, partition or classes.shape)
-        counting = CountOptions(order, memory=model.memory)
-        counts = load_or_count(texts, counting, (vocabulary, text, read), show.quiet)
-        if model.recipe == "class" and partition is None:
-            with progress("clustering", quiet=show.quiet) as report:
-                partition = make_classes(counts, classes, order, note, report)
-        trained = train_model(counts, model, partition, note)
-        trained.save(output)
-    message(f"{output}: {describe(trained)}", show.quiet)
+    trained = train_model(
+        *texts,
+        output=output,
+        use_classes=use_classes,
+        valid=valid,
+        progress=not show.quiet,
+        note=lambda line: message(line, show.quiet),
+        **as_keywords(model, classes, mixture, vocabulary, text, read),
+    )
+    message(f"{output}: {_describe(trained)}", show.quiet)
 
 
-def check_class_options(model: ModelOptions, use_classes: Path | None, classes: TrainClassesOptions) -> None:
-    """Refuse options of classes where none are made or used."""
-    from classgram.errors import InputError
-
-    made = classes != TrainClassesOptions()
-    if model.recipe == "mixture":
-        # What of the options a mixture's clusterings take: how hard, with which seed and threads.
-        taken = {name: getattr(classes, name) for name in ("seed", "sweeps", "effort", "threads")}
-        if use_classes or classes != TrainClassesOptions(**taken):
-            raise InputError("--recipe mixture chooses its classes itself; use --recipe class for others")
-    elif model.recipe != "class" and (made or use_classes):
-        raise InputError(f"--recipe {model.recipe} has no classes; use --recipe class")
-    if use_classes and made:
-        raise InputError("--use-classes gives the classes; leave out the options that make others")
-
-
-def load_or_count(
-    texts: tuple[str, ...],
-    counting: CountOptions,
-    options: tuple[VocabularyOptions, TextOptions, ReadOptions],
-    quiet: bool,
-) -> "NgramCounts":
-    """The counts in a folder, or those of a text."""
-    from classgram.counts.counting import count_ngrams
-    from classgram.counts.ngram_counts import NgramCounts
-    from classgram.errors import InputError
-    from classgram.files.folders import folder_kind
-
-    if len(texts) == 1 and folder_kind(Path(texts[0])) == "counts":
-        counts = NgramCounts.load(texts[0])
-        if options[0] != VocabularyOptions() or options[1] not in (TextOptions(), counts.vocabulary.text):
-            raise InputError(f"{texts[0]}: counts have their vocabulary; count the text again to change it")
-        return counts
-    return count_ngrams(texts, counting, *options, quiet)
-
-
-def describe(model: "LanguageModel") -> str:
-    """A model in a line."""
+def _describe(model: "LanguageModel") -> str:
+    """Return a one-line description of a model."""
     recipe = model.info.get("recipe", model.form)
     classes = f" with {model.info['classes']:,} classes" if "classes" in model.info else ""
     return f"{recipe} model of order {model.order}{classes}, {len(model.vocabulary):,} words"
 
 
-def open_model(path: str | Path, text: TextOptions) -> "LanguageModel":
-    """A model, after a check that the text options asked for are its own.
+def _open_model(path: str | Path, text: TextOptions) -> "LanguageModel":
+    """Load a model, and raise InputError where text options contradict its own.
 
-    An ARPA file does not tell how its text was read, so that for it the options are taken as given.
+    An ARPA file does not record how its text was tokenised; there the options given are used.
     """
     from classgram.evaluation.perplexity import check_text_options
     from classgram.loading import load
@@ -165,7 +108,7 @@ def perplexity(
     read: Annotated[ReadOptions, Flat] = ReadOptions(),
     show: ShowOptions = ShowOptions(),
 ) -> None:
-    """Say how well a model predicts a text, by both rules for unknown words.
+    """Compute the perplexity of a text, with unknown words included and excluded.
 
     Parameters
     ----------
@@ -176,16 +119,16 @@ def perplexity(
     from classgram.text.reading import read_text
 
     announce_compilation(show.quiet)
-    loaded = open_model(model, text)
+    loaded = _open_model(model, text)
     result = evaluate(loaded, read_text(*texts, text=loaded.vocabulary.text, read=read), read)
     if show.json:
         print_json(result.as_dict())
     else:
-        print_evaluation(result, str(model))
+        _print_evaluation(result, str(model))
 
 
-def print_evaluation(result: "Evaluation", title: str) -> None:
-    """One model's figures for people."""
+def _print_evaluation(result: "Evaluation", title: str) -> None:
+    """Print the figures of one model."""
     rows: list[tuple[str, str]] = [
         ("perplexity, unknown words included", f"{result.perplexity_including_unknown:.2f}"),
         ("perplexity, unknown words excluded", f"{result.perplexity_excluding_unknown:.2f}"),
@@ -203,17 +146,17 @@ def print_evaluation(result: "Evaluation", title: str) -> None:
 
 @app.command
 def compare(
-    *paths: ModelsAndText,
+    *paths: _ModelsAndText,
     text: Annotated[TextOptions, Flat] = TextOptions(),
     read: Annotated[ReadOptions, Flat] = ReadOptions(),
     show: ShowOptions = ShowOptions(),
 ) -> None:
-    """Compare models on a text, each with the first one, sentence by sentence.
+    """Compare the perplexity of models on a text, each with the first, by a paired permutation test.
 
     Parameters
     ----------
     paths
-        Two or more models, and then the text.
+        Two or more models, then the text.
     """
     from classgram.errors import InputError
     from classgram.evaluation.perplexity import compare_models
@@ -224,7 +167,7 @@ def compare(
     if paths[-1] == "-":
         raise InputError("compare reads its text once for each model; name a file instead of -")
     announce_compilation(show.quiet)
-    models = [open_model(path, text) for path in paths[:-1]]
+    models = [_open_model(path, text) for path in paths[:-1]]
     evaluations, comparisons = compare_models(models, read_text(paths[-1], read=read), read)
     if len({loaded.vocabulary.letters for loaded in models}) > 1:
         message("the models' vocabularies differ: compare with care, their unknown words differ", show.quiet)
@@ -237,13 +180,13 @@ def compare(
         return
     print_table(
         ["model", "incl. unknown", "excl. unknown", "bits/word", "change %", "better", "worse", "p"],
-        [comparison_row(row) for row in rows],
+        [_comparison_row(row) for row in rows],
         f"perplexity on {paths[-1]}; change and p against {paths[0]}",
     )
 
 
-def comparison_row(row: dict[str, Any]) -> tuple[str, ...]:
-    """A model's line in the table of a comparison."""
+def _comparison_row(row: dict[str, Any]) -> tuple[str, ...]:
+    """Return the row of a model in the table of a comparison."""
     figures = (
         str(row["model"]),
         f"{row['perplexity_including_unknown']:.2f}",
@@ -263,17 +206,17 @@ def comparison_row(row: dict[str, Any]) -> tuple[str, ...]:
 
 @app.command
 def surprisal(
-    *paths: ModelsAndText,
+    *paths: _ModelsAndText,
     text: Annotated[TextOptions, Flat] = TextOptions(),
     read: Annotated[ReadOptions, Flat] = ReadOptions(),
     show: ShowOptions = ShowOptions(),
 ) -> None:
-    """Print a row for each word of a text with its surprisal in bits, a column for each model.
+    """Print the surprisal of every word of a text in bits: a row for each word, a column for each model.
 
     Parameters
     ----------
     paths
-        One or more models, and then the text (- for standard input).
+        One or more models, then the text (- for standard input).
     """
     from classgram.errors import InputError
     from classgram.evaluation.surprisal import surprisals
@@ -282,7 +225,7 @@ def surprisal(
     if len(paths) < 2:
         raise InputError("surprisal needs a model and then a text (- for standard input)")
     announce_compilation(show.quiet)
-    models = [open_model(path, text) for path in paths[:-1]]
+    models = [_open_model(path, text) for path in paths[:-1]]
     lines = (line for record in read_records(paths[-1:], read) for line in record.text.split("\n"))
     names = [Path(path).name for path in paths[:-1]]
     columns = ["sentence", "position", "word", "tokens", "unknown", "log10_frequency"]
@@ -309,25 +252,25 @@ def score(
     read: Annotated[ReadOptions, Flat] = ReadOptions(),
     show: ShowOptions = ShowOptions(),
 ) -> None:
-    """Score lines or documents as they stream past, or keep the likely ones.
+    """Score the lines or documents of a stream, or filter them by perplexity.
 
-    Rows are perplexity, log10 probability, words, unknown words and the text. JSON records pass
-    through with a field "perplexity" added. With --keep-below, plain text passes as it is.
+    A row has the perplexity, log10 probability, words, unknown words and the text. JSON records are
+    written with a field "perplexity" added. With --keep-below, plain text is written unchanged.
 
     Parameters
     ----------
     model
         A model folder, or an ARPA file.
     unit
-        Score each line, or each document: lines up to a blank one, or a whole JSON record.
+        What is scored: a line, or a document, which ends at a blank line or is one JSON record.
     keep_below
-        Pass on only what has a perplexity below this, unknown words included.
+        Keep only what has a perplexity below this, unknown words included.
     """
     from classgram.evaluation.filtering import score_units
     from classgram.text.records import read_records
 
     announce_compilation(show.quiet)
-    loaded = open_model(model, text)
+    loaded = _open_model(model, text)
     begun = time.perf_counter()
     total = words = kept = 0
     for unit_score in score_units(loaded, read_records(texts or ("-",), read), unit):
@@ -335,14 +278,14 @@ def score(
         words += unit_score.words
         if keep_below is None or unit_score.perplexity < keep_below:
             kept += 1
-            sys.stdout.write(score_row(unit_score, show.json, keep_below is not None, unit))
+            sys.stdout.write(_score_row(unit_score, show.json, keep_below is not None, unit))
     sys.stdout.flush()
     speed = words / max(time.perf_counter() - begun, 1e-9)
-    message(f"{total:,} {unit}s, {words:,} words, {kept:,} passed on; {speed:,.0f} words/s", show.quiet)
+    message(f"{total:,} {unit}s, {words:,} words, {kept:,} kept; {speed:,.0f} words/s", show.quiet)
 
 
-def score_row(scored: "UnitScore", as_json: bool, keep: bool, unit: str) -> str:
-    """What is written for one unit."""
+def _score_row(scored: "UnitScore", as_json: bool, keep: bool, unit: str) -> str:
+    """Return what is written for one line or document."""
     first = scored.records[0]
     if first.fields is not None or as_json:
         fields = first.fields or {"text": "\n".join(record.text for record in scored.records)}
@@ -361,7 +304,7 @@ def generate(
     options: Annotated[GenerateOptions, Flat] = GenerateOptions(),
     show: ShowOptions = ShowOptions(),
 ) -> None:
-    """Draw sentences from a model.
+    """Sample sentences from a model.
 
     Parameters
     ----------

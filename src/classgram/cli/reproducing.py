@@ -37,28 +37,28 @@ def reproduce(
     read: Annotated[ReadOptions, Flat] = ReadOptions(),
     show: ShowOptions = ShowOptions(),
 ) -> None:
-    """Run the experiments of the paper on a text, and set the results beside the paper's figures.
+    """Run the experiments of the paper on a text, and compare the results with the paper's figures.
 
-    Interrupted or killed, it goes on where it stopped when it is run again.
+    If it is interrupted or killed, the same command continues where it stopped.
 
     Parameters
     ----------
     output
-        The folder of results: report.md, tables, figures, and a file for each cell that was run.
+        The folder of results: report.md, tables, figures, and a file for each finished cell.
     train
-        The training text; without it, the documentation that comes with Python.
+        The training text (default: the documentation that comes with Python).
     test
-        The test text; without it, a part of the training text is held out.
+        The test text (default: held-out sentences of the training text).
     test_share
-        The share of the sentences that is held out where there is no test text.
+        The share of sentences held out if there is no test text.
     only
-        Experiments to run: table-1 to table-9, section-2, section-3, beyond (all).
+        Experiments to run: table-1 to table-9, section-2, section-3, beyond (default: all).
     scale
         small: minutes, on at most 350,000 words; full: the paper's sizes, an hour or more.
     seed
-        The seed of the samples and of everything else that is random.
+        The seed of the samples and of all other random choices.
     workers
-        Processes that run cells side by side, with one thread each.
+        Processes that run cells in parallel, with one thread each.
     """
     from classgram.files.atomic import lock
     from classgram.reproduction.plan import SCALES
@@ -70,10 +70,7 @@ def reproduce(
 
     if test and not train:
         raise InputError("--test needs --train; name a training text, or leave both out")
-    if not 0 < test_share < 1:
-        raise InputError(f"--test-share {test_share}: must be between 0 and 1, such as 0.05")
-    if seed < 0:
-        raise InputError(f"--seed must be 0 or more, not {seed}")
+    _check_numbers(test_share, seed)
     wanted = SCALES[scale]
     texts = Texts(
         train or (str(demo_text()),), test, test_share, seed, most_words=wanted.most_words, read=read
@@ -81,21 +78,29 @@ def reproduce(
     announce_compilation(show.quiet)
     with lock(output), progress("reproducing", None, "cells", show.quiet) as report:
 
-        def told(done: int, of: int, what: str) -> None:
+        def report_cells(done: int, of: int, what: str) -> None:
             if done == 0:
                 message(f"{of} cells to run" if of else "every cell was run before", show.quiet)
             report(done, f"of {of}: {what}")
 
-        outcomes = run(texts, wanted, output, only, workers, told)
+        outcomes = run(texts, wanted, output, only, workers, report_cells)
         tables = filled(outcomes)
         write_report(outcomes, tables, lambda line: message(line, show.quiet))
-    show_report(outcomes, tables, show)
+    _show_report(outcomes, tables, show)
     if outcomes.stopped is not None:
         raise outcomes.stopped
 
 
-def show_report(outcomes: "Outcomes", tables: "dict[str, list[Table]]", show: ShowOptions) -> None:
-    """Say what was run, what failed, and where the results are."""
+def _check_numbers(test_share: float, seed: int) -> None:
+    """Raise InputError for numbers out of range."""
+    if not 0 < test_share < 1:
+        raise InputError(f"--test-share {test_share}: must be between 0 and 1, such as 0.05")
+    if seed < 0:
+        raise InputError(f"--seed must be 0 or more, not {seed}")
+
+
+def _show_report(outcomes: "Outcomes", tables: "dict[str, list[Table]]", show: ShowOptions) -> None:
+    """Print what was run, what failed, and where the results are."""
     from classgram.reproduction.report import as_record
     from classgram.reproduction.run import NOT_RUN
     from classgram.reproduction.tables import Gap

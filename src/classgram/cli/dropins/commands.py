@@ -33,28 +33,28 @@ if TYPE_CHECKING:
     from classgram.counts.ngram_counts import NgramCounts
     from classgram.text.reading import Text
 
-READ = ReadOptions(skip_symbols=True)
-"""The originals take <s> in a text for a word; here it is skipped."""
+_READ = ReadOptions(skip_symbols=True)
+"""The original programs treat <s> in a text as a word; here it is skipped."""
 
 SWEEPS_A_RUN = 50
-"""Sweeps of annealing for each run of mkcls: one long run ends better than the best of several."""
+"""Annealing sweeps for each run of mkcls: one long run gives a higher F than the best of several."""
 
-TEMPERATURES = (1.0, 3.0)
-WARMTH = 0.55
-"""The first temperature is so many times the logarithm of how often a word occurs, within limits.
+_TEMPERATURES = (1.0, 3.0)
+_WARMTH = 0.55
+"""The initial temperature is this times the logarithm of the mean count of a word, within _TEMPERATURES.
 
-It was the best for 50 and 100 classes of the Treebank, and for those of its first lines.
+It gave the highest F for 50 and 100 classes of the Treebank, and of its first lines.
 """
 
-INPUT_ERROR = 2
-"""The exit code of the command line for what the user can mend."""
+_INPUT_ERROR = 2
+"""The exit code of the command line for errors that the user can correct."""
 
 FIRST_CLASS, RARE_CLASS = 2, 1
 """mkcls's numbers: of the first class, and of the class of words that are too rare."""
 
 
-def is_utf8(path: Path) -> bool:
-    """Whether all of a file is UTF-8."""
+def _is_utf8(path: Path) -> bool:
+    """Return whether all of a file is UTF-8."""
     from classgram.files.compressed import open_decompressed
 
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -68,8 +68,8 @@ def is_utf8(path: Path) -> bool:
     return True
 
 
-def corpus_text(path: Path) -> tuple["Text", str]:
-    """A corpus in any encoding that keeps ASCII, as mkcls takes it, and how to write its words back.
+def _corpus_text(path: Path) -> tuple["Text", str]:
+    """Return a corpus in any encoding that contains ASCII, as mkcls reads it, and that encoding.
 
     One that is not UTF-8 is read as Latin-1, which gives every byte back as it was.
     """
@@ -78,27 +78,27 @@ def corpus_text(path: Path) -> tuple["Text", str]:
 
     if not path.is_file() and not path.is_fifo() and not path.is_char_device():
         raise InputError(f"{path}: no such file; name the corpus with -p")
-    if not path.is_file() or is_utf8(path):
-        return read_text(path, read=READ), "utf-8"
+    if not path.is_file() or _is_utf8(path):
+        return read_text(path, read=_READ), "utf-8"
 
     def lines() -> Iterator[str]:
         with open_decompressed(path) as file:
             yield from (line.decode("latin-1") for line in file)
 
-    return text_from_strings(lines(), read=READ), "latin-1"
+    return text_from_strings(lines(), read=_READ), "latin-1"
 
 
-def count_corpus(text: "Text", min_count: int) -> tuple["NgramCounts", list[str]]:
+def _count_corpus(text: "Text", min_count: int) -> tuple["NgramCounts", list[str]]:
     """The counts of a text with rarer words as <unk>, and these words."""
     from classgram.counts.counting import count_ngrams, count_sentences, read_sentences
     from classgram.text.sentences import Sentences
     from classgram.text.vocabulary import UNK, Vocabulary
 
     if min_count <= 1:
-        return count_ngrams(text, CountOptions(2), read=READ), []
+        return count_ngrams(text, CountOptions(2), read=_READ), []
     import numpy as np
 
-    vocabulary, sentences = read_sentences(text, read=READ)
+    vocabulary, sentences = read_sentences(text, read=_READ)
     counts = np.bincount(sentences.ids, minlength=len(vocabulary))
     # Ids follow falling frequency, so that the rare words are the last ones; <unk> joins them.
     kept = 3 + int((counts[3:] >= min_count).sum())
@@ -109,29 +109,29 @@ def count_corpus(text: "Text", min_count: int) -> tuple["NgramCounts", list[str]
     return made, [*literal, *vocabulary.words[kept:]]
 
 
-def found_classes(
+def _found_classes(
     counts: "NgramCounts",
     classes: int,
     search: SearchOptions,
     running: RunOptions,
     pins: tuple[str, ...] = ("<s>", "</s>"),
 ) -> "Result":
-    """The classes of a text; more than there are words are as many as there are words."""
-    from classgram.class_files.reading import read_start
-    from classgram.clustering.exchange import exchange
+    """Cluster a text into so many classes, or as many as there are words if these are fewer."""
+    from classgram.pipelines.clustering import cluster
+    from classgram.pipelines.keywords import as_keywords
 
     pinned = [counts.vocabulary.id(word) for word in pins]
     words = int((counts.levels[0].counts > 0).sum() - (counts.levels[0].counts[pinned] > 0).sum())
     if words == 0:
         raise InputError("the corpus holds no word that could be clustered; give more text")
     wanted = ClusterOptions(classes=min(classes, words), pins=pins)
-    return exchange(counts, wanted, search, running, start=read_start(search.start))
+    return cluster(counts, **as_keywords(wanted, search, running))
 
 
-def mkcls_search(options: MkclsOptions, counts: "NgramCounts") -> SearchOptions:
-    """The search that stands for the runs that mkcls would make: more runs, better classes."""
-    coldest, hottest = TEMPERATURES
-    temperature = WARMTH * math.log(counts.tokens / len(counts.vocabulary))
+def _mkcls_search(options: MkclsOptions, counts: "NgramCounts") -> SearchOptions:
+    """Return the search that replaces the runs of mkcls: the more runs, the more annealing."""
+    coldest, hottest = _TEMPERATURES
+    temperature = _WARMTH * math.log(counts.tokens / len(counts.vocabulary))
     return SearchOptions(
         seed=options.seed,
         annealing=SWEEPS_A_RUN * max(options.runs, 1),
@@ -139,31 +139,31 @@ def mkcls_search(options: MkclsOptions, counts: "NgramCounts") -> SearchOptions:
     )
 
 
-def make_classes(options: MkclsOptions) -> None:
-    """Do what mkcls does."""
+def _make_classes(options: MkclsOptions) -> None:
+    """Cluster and write as mkcls does."""
     from classgram.classes.class_list import SENTENCE_ENDS, ClassList, Member, partition_list
     from classgram.files.atomic import check_parent
 
     if options.output is not None:
         check_parent(options.output)
-    text, encoding = corpus_text(options.corpus)
-    counts, rare = count_corpus(text, options.min_count)
+    text, encoding = _corpus_text(options.corpus)
+    counts, rare = _count_corpus(text, options.min_count)
     pins = (*SENTENCE_ENDS, "<unk>") if rare else SENTENCE_ENDS
     running = RunOptions(time_limit=options.seconds)
-    result = found_classes(counts, options.classes, mkcls_search(options, counts), running, pins)
+    result = _found_classes(counts, options.classes, _mkcls_search(options, counts), running, pins)
     members = [
         member._replace(name=str(int(member.name) + FIRST_CLASS))
         for member in partition_list(result.partition).members
         if member.word not in pins and (member.seen or member.word != "<unk>")
     ]
     members += [Member(word, str(RARE_CLASS)) for word in rare]
-    write_mkcls(ClassList(str(options.corpus), "mkcls", tuple(members)), options.output, encoding)
+    _write_mkcls(ClassList(str(options.corpus), "mkcls", tuple(members)), options.output, encoding)
     print(f";KategProblem:cats: {options.classes}   words: {len(members) + 1}")
     print(f"exact exchange: F = {result.F:,.1f}, {result.ended}")
 
 
-def write_mkcls(listed: "ClassList", output: Path | None, encoding: str) -> None:
-    """Write the classes, and beside them those for people."""
+def _write_mkcls(listed: "ClassList", output: Path | None, encoding: str) -> None:
+    """Write the classes, and beside them the .cats file for people."""
     from classgram.class_files.writing import format_lines, write_bytes
 
     if output is None:
@@ -174,8 +174,8 @@ def write_mkcls(listed: "ClassList", output: Path | None, encoding: str) -> None
         write_bytes(cats, format_lines(listed, "cats").decode().encode(encoding))
 
 
-def cluster_text(options: ClustercatOptions) -> None:
-    """Do what clustercat does."""
+def _cluster_text(options: ClustercatOptions) -> None:
+    """Cluster and write as clustercat does."""
     from classgram.class_files.converting import Source, with_vectors
     from classgram.class_files.writing import format_lines, write_bytes
     from classgram.counts.counting import count_ngrams
@@ -183,16 +183,16 @@ def cluster_text(options: ClustercatOptions) -> None:
 
     announce_compilation(options.quiet)
     vocabulary = VocabularyOptions(min_count=max(options.min_count, 1))
-    text = read_text(options.source, read=READ)
+    text = read_text(options.source, read=_READ)
     counts = count_ngrams(
-        text, CountOptions(2), vocabulary, read=READ, quiet=options.quiet, threads=options.threads or 1
+        text, CountOptions(2), vocabulary, read=_READ, quiet=options.quiet, threads=options.threads or 1
     )
     wanted = options.classes or int(1.2 * len(counts.vocabulary) ** 0.5)
     start = "frequency" if options.class_file is None else str(options.class_file)
     search = SearchOptions(start, sweeps=options.cycles)
     # The number of classes includes those of <s> and </s>.
-    result = found_classes(counts, max(wanted - 2, 1), search, RunOptions(options.threads))
-    listed = clustercat_list(result, wanted, options.offset)
+    result = _found_classes(counts, max(wanted - 2, 1), search, RunOptions(options.threads))
+    listed = _clustercat_list(result, wanted, options.offset)
     if options.vectors:
         listed = with_vectors(Source(listed, result.partition, counts), wanted)
         data = format_lines(listed, "word2vec")
@@ -202,8 +202,8 @@ def cluster_text(options: ClustercatOptions) -> None:
     message(f"clustercat: {wanted} classes, F = {result.F:,.1f}, {result.ended}", options.quiet)
 
 
-def clustercat_list(result: "Result", classes: int, offset: int) -> "ClassList":
-    """The classes with <s> as often as </s>, and no number beyond those asked for."""
+def _clustercat_list(result: "Result", classes: int, offset: int) -> "ClassList":
+    """Return the classes numbered as clustercat does, with the count of </s> for <s>."""
     from classgram.classes.class_list import partition_list
     from classgram.text.vocabulary import EOS
 
@@ -219,22 +219,22 @@ def clustercat_list(result: "Result", classes: int, offset: int) -> "ClassList":
     return replace(listed, members=tuple(members))
 
 
-def start(usage: str, work: Callable[[list[str]], None], failure: int) -> None:
-    """Run a command with the words of the command line, and leave with the original's exit code."""
+def _run_dropin(usage: str, work: Callable[[list[str]], None], failure: int) -> None:
+    """Run a command with the arguments of the command line, and exit with the original's exit code."""
     words = sys.argv[1:]
     if words in (["-h"], ["--help"]):
         print(usage)
         sys.exit(0)
     code = run(lambda: work(words))
-    # What the user can mend is 2 everywhere else, and something else with some originals.
-    sys.exit(failure if code == INPUT_ERROR else code)
+    # Errors in the input have another exit code in some of the original programs.
+    sys.exit(failure if code == _INPUT_ERROR else code)
 
 
 def mkcls() -> None:
     """Run the command classgram-mkcls."""
-    start(MKCLS_USAGE, lambda words: make_classes(parse_mkcls(words)), failure=1)
+    _run_dropin(MKCLS_USAGE, lambda words: _make_classes(parse_mkcls(words)), failure=1)
 
 
 def clustercat() -> None:
     """Run the command classgram-clustercat."""
-    start(CLUSTERCAT_USAGE, lambda words: cluster_text(parse_clustercat(words)), failure=2)
+    _run_dropin(CLUSTERCAT_USAGE, lambda words: _cluster_text(parse_clustercat(words)), failure=2)

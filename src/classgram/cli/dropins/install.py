@@ -1,4 +1,4 @@
-"""Puts the drop-in commands into a folder under the names of the programs they stand for."""
+"""Puts the drop-in commands into a folder under the names of the programs they replace."""
 
 import os
 import shlex
@@ -9,28 +9,28 @@ from pathlib import Path
 
 from classgram.errors import InputError
 
-NAMES = ("mkcls", "clustercat")
+_NAMES = ("mkcls", "clustercat")
 
 
 def install_dropins(folder: Path) -> list[Path]:
-    """Link the drop-ins into a folder as mkcls and clustercat; a file that is there stays.
+    """Link the drop-ins into a folder as mkcls and clustercat; other files there are kept.
 
-    A folder is all that changes: only who puts it in front of a PATH replaces the originals.
+    The original programs are replaced only for those who put the folder first in their PATH.
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: is no folder; create it first")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"{folder}: is not writable; choose another folder")
-    for name in NAMES:
-        if os.path.lexists(folder / name) and not is_dropin(folder / name, name):
+    for name in _NAMES:
+        if os.path.lexists(folder / name) and not _is_dropin(folder / name, name):
             raise InputError(f"{folder / name}: exists and is no drop-in of classgram; choose another folder")
-    return [install(folder / name, name) for name in NAMES]
+    return [_install(folder / name, name) for name in _NAMES]
 
 
-def install(path: Path, name: str) -> Path:
-    """Make one link, or where the commands are not installed, a launcher."""
+def _install(path: Path, name: str) -> Path:
+    """Make one link, or a launcher script if the commands are not installed."""
     path.unlink(missing_ok=True)
-    script = installed_script(name)
+    script = _installed_script(name)
     if script is not None:
         path.symlink_to(script)
         return path
@@ -42,15 +42,15 @@ def install(path: Path, name: str) -> Path:
     return path
 
 
-def installed_script(name: str) -> Path | None:
-    """Where the command of a drop-in was installed, beside this Python or on the PATH."""
+def _installed_script(name: str) -> Path | None:
+    """Return where the command of a drop-in is installed: beside this Python, or on the PATH."""
     script = Path(sysconfig.get_path("scripts")) / f"classgram-{name}"
     found = str(script) if script.is_file() else shutil.which(f"classgram-{name}")
     return Path(found).resolve() if found else None
 
 
-def is_dropin(path: Path, name: str) -> bool:
-    """Whether a file is one that was put there before."""
+def _is_dropin(path: Path, name: str) -> bool:
+    """Return whether a file is a drop-in that was installed before."""
     if path.is_symlink():
         return path.readlink().name == f"classgram-{name}"
     try:

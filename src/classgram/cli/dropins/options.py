@@ -1,7 +1,7 @@
-"""The options of mkcls and clustercat, read as these programs read them.
+"""The options of mkcls and clustercat, parsed as these programs parse them.
 
-Options that only steer the search of the originals are accepted and ignored; an option that would
-change what is clustered and has no counterpart is refused.
+Options that only control the search of the original programs are accepted and ignored; an option
+that would change what is clustered and has no counterpart is an error.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ MKCLS_USAGE = """usage: classgram-mkcls [-cCLASSES] [-nRUNS] [-pCORPUS] [-VOUTPU
  -p the corpus (train)            -V the classes, and OUTPUT.cats for people (none)
  -m least count of a word (1): rarer ones are class 1
  -s seconds at most               -r the seed of everything random
-The options -a -e -h -i -k -l -M -N -o -O -v -w -x -y steer the search of mkcls; they are ignored."""
+The options -a -e -h -i -k -l -M -N -o -O -v -w -x -y control the search of mkcls; they are ignored."""
 
 CLUSTERCAT_USAGE = """usage: classgram-clustercat [options] < text > classes.tsv
  -c, --classes C      number of classes (1.2 times the square root of the number of words)
@@ -26,7 +26,7 @@ CLUSTERCAT_USAGE = """usage: classgram-clustercat [options] < text > classes.tsv
      --tune-cycles N  sweeps at most (until nothing moves)
      --word-vectors text   word vectors instead of classes
  -j, --threads N      threads (all cores)       -q, --quiet   -v, --verbose   -h, --help
-The options --forward-lambda --max-array --refine --rev-alternate --unidirectional steer the search
+The options --forward-lambda --max-array --refine --rev-alternate --unidirectional control the search
 of clustercat; they are ignored."""
 
 
@@ -60,27 +60,27 @@ class ClustercatOptions:
     quiet: bool = False
 
 
-def number(option: str, value: str, least: int) -> int:
-    """The whole number that an option was given."""
+def _whole_number(option: str, value: str, least: int) -> int:
+    """Return the whole number that an option was given."""
     if not value.isascii() or not value.isdigit() or int(value) < least:
         raise InputError(f"{option} takes a whole number from {least} on, not {value!r}")
     return int(value)
 
 
-MKCLS_IGNORED = "aehiklMNoOvwxy"
+_MKCLS_IGNORED = "aehiklMNoOvwxy"
 
 
 def parse_mkcls(words: list[str]) -> MkclsOptions:
-    """Options as mkcls takes them: the value follows the letter at once, or in the next word."""
+    """Parse the arguments of mkcls: a value follows its letter directly, or as the next argument."""
     given: dict[str, str] = {}
     rest = iter(words)
     for word in rest:
         if word in ("opt", ""):
             continue
         letter = word[1:2]
-        if not word.startswith("-") or letter not in "cnpVmrs" + MKCLS_IGNORED or not letter:
+        if not word.startswith("-") or letter not in "cnpVmrs" + _MKCLS_IGNORED or not letter:
             raise InputError(f"unknown argument {word}; -h shows the options")
-        if letter in MKCLS_IGNORED:
+        if letter in _MKCLS_IGNORED:
             # -e has two values, the second a word of its own.
             if letter == "e":
                 next(rest, "")
@@ -90,17 +90,17 @@ def parse_mkcls(words: list[str]) -> MkclsOptions:
             raise InputError(f"-{letter} needs a value, as in -{letter}2")
         given[letter] = value
     return MkclsOptions(
-        number("-c", given.get("c", "100"), 1),
-        number("-n", given.get("n", "1"), 0),
+        _whole_number("-c", given.get("c", "100"), 1),
+        _whole_number("-n", given.get("n", "1"), 0),
         Path(given.get("p", "train")),
         Path(given["V"]) if "V" in given else None,
-        number("-m", given.get("m", "1"), 0),
-        float(number("-s", given["s"], 1)) if "s" in given else None,
-        number("-r", given.get("r", "0"), 0),
+        _whole_number("-m", given.get("m", "1"), 0),
+        float(_whole_number("-s", given["s"], 1)) if "s" in given else None,
+        _whole_number("-r", given.get("r", "0"), 0),
     )
 
 
-CLUSTERCAT_VALUES = {
+_CLUSTERCAT_VALUES = {
     "--classes": "classes",
     "--num-classes": "classes",
     "--min-count": "min_count",
@@ -116,31 +116,31 @@ CLUSTERCAT_VALUES = {
     "--refine": "",
     "--rev-alternate": "",
 }
-CLUSTERCAT_FLAGS = {
+_CLUSTERCAT_FLAGS = {
     "--print-freqs": "frequencies",
     "--quiet": "quiet",
     "--verbose": "",
     "--unidirectional": "",
 }
-SHORT = {"-c": "--classes", "-j": "--threads", "-q": "--quiet", "-v": "--verbose"}
+_SHORT_NAMES = {"-c": "--classes", "-j": "--threads", "-q": "--quiet", "-v": "--verbose"}
 
 
 def parse_clustercat(words: list[str]) -> ClustercatOptions:
-    """Options as clustercat takes them; values may also be joined by ``=``."""
+    """Parse the arguments of clustercat; a value may also follow ``=``."""
     given: dict[str, str] = {}
     rest = iter(words)
     for word in rest:
         name, equals, value = word.partition("=")
         if name[:2] in ("-c", "-j") and len(name) > 2:
             name, equals, value = name[:2], "=", name[2:]
-        name = SHORT.get(name, name)
-        if name in CLUSTERCAT_FLAGS:
-            given[CLUSTERCAT_FLAGS[name]] = "yes"
-        elif name in CLUSTERCAT_VALUES:
+        name = _SHORT_NAMES.get(name, name)
+        if name in _CLUSTERCAT_FLAGS:
+            given[_CLUSTERCAT_FLAGS[name]] = "yes"
+        elif name in _CLUSTERCAT_VALUES:
             value = value if equals else next(rest, "")
             if not value:
                 raise InputError(f"{name} needs a value")
-            given[CLUSTERCAT_VALUES[name]] = value
+            given[_CLUSTERCAT_VALUES[name]] = value
         elif name == "--ngram-input":
             raise InputError("--ngram-input: n-gram lists are not read; give the text itself")
         else:
@@ -148,15 +148,15 @@ def parse_clustercat(words: list[str]) -> ClustercatOptions:
     if given.get("vectors", "text") != "text":
         raise InputError(f"--word-vectors {given['vectors']}: only text is written; gensim converts it")
     return ClustercatOptions(
-        number("--classes", given["classes"], 1) if "classes" in given else None,
-        number("--min-count", given.get("min_count", "3"), 0),
+        _whole_number("--classes", given["classes"], 1) if "classes" in given else None,
+        _whole_number("--min-count", given.get("min_count", "3"), 0),
         given.get("source", "-"),
         Path(given.get("output", "-")),
         Path(given["class_file"]) if "class_file" in given else None,
-        number("--class-offset", given.get("offset", "0"), 0),
+        _whole_number("--class-offset", given.get("offset", "0"), 0),
         "frequencies" in given,
-        number("--tune-cycles", given["cycles"], 0) if "cycles" in given else None,
+        _whole_number("--tune-cycles", given["cycles"], 0) if "cycles" in given else None,
         "vectors" in given,
-        number("--threads", given["threads"], 1) if "threads" in given else None,
+        _whole_number("--threads", given["threads"], 1) if "threads" in given else None,
         "quiet" in given,
     )

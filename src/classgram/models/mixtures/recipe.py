@@ -1,6 +1,5 @@
 """The mixture recipe: a word model, and class models over several clusterings, weighted together."""
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -29,6 +28,7 @@ from classgram.options import (
     TrainClassesOptions,
 )
 from classgram.runtime.compiled import frozen
+from classgram.runtime.threads import available_threads
 from classgram.text.sentences import Sentences, sentences_from_ids
 from classgram.text.vocabulary import EOS, UNK
 
@@ -218,7 +218,7 @@ def train_components(training: Training, plan: Plan, options: TrainClassesOption
     """Train every component, the clusterings side by side; the word model is the first."""
     counts, sentences = training.counts, training.sentences
     order = plan.orders[0]
-    with ThreadPoolExecutor(options.threads or os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(options.threads or available_threads()) as pool:
         word_models = [pool.submit(train_kneser_ney, counts, one) for one in plan.orders]
         # The largest first, so that no thread is left with a long one at the end.
         by_size = sorted(range(len(plan.clusterings)), key=lambda index: -plan.clusterings[index][0])

@@ -1,0 +1,1 @@
+"""The commands as library calls: from a text, or its counts, to saved counts, classes and models."""
