@@ -77,18 +77,18 @@ def check_text_options(vocabulary: Vocabulary, asked: TextOptions) -> None:
     """Refuse options that contradict how the model's text was made into words; none are needed."""
     if asked != TextOptions() and asked != vocabulary.text:
         raise InputError(
-            f"the model's text was read with {plain(vocabulary.text)}, not with {plain(asked)}; "
+            f"the model's text was read with {_plain(vocabulary.text)}, not with {_plain(asked)}; "
             "leave these options out, and the model's own are used"
         )
 
 
-def plain(options: TextOptions) -> str:
+def _plain(options: TextOptions) -> str:
     """Text options as they are given on the command line."""
     case = "--lowercase" if options.lowercase else "--no-lowercase"
     return f"{case} --punctuation {options.punctuation}"
 
 
-def sentence_batches(
+def _sentence_batches(
     vocabulary: Vocabulary, text: Text, read: ReadOptions | None = None
 ) -> Iterator[Sentences]:
     """A text of any length as batches of whole sentences."""
@@ -123,15 +123,15 @@ def evaluate_sentences(model: LanguageModel, sentences: Sentences) -> tuple[Eval
 
 def evaluate(model: LanguageModel, text: Text, read: ReadOptions | None = None) -> Evaluation:
     """Score a whole text, in batches, so that its length does not matter."""
-    return evaluate_by_sentence(model, text, read)[0]
+    return _evaluate_by_sentence(model, text, read)[0]
 
 
-def evaluate_by_sentence(
+def _evaluate_by_sentence(
     model: LanguageModel, text: Text, read: ReadOptions | None = None
 ) -> tuple[Evaluation, Floats]:
     """Score a whole text, and each of its sentences."""
     model = model.session()
-    parts = [evaluate_sentences(model, batch) for batch in sentence_batches(model.vocabulary, text, read)]
+    parts = [evaluate_sentences(model, batch) for batch in _sentence_batches(model.vocabulary, text, read)]
     if not parts:
         raise InputError(f"{text.name}: the text is empty: it holds no words")
     total = parts[0][0]
@@ -168,8 +168,8 @@ def compare_scores(first: Floats, second: Floats, events: int, seed: int = 0) ->
     )
 
 
-MOST_BLOCKS = 2000
-PERMUTATIONS = 9999
+_MOST_BLOCKS = 2000
+_PERMUTATIONS = 9999
 
 
 def permutation_p_value(differences: Floats, seed: int = 0) -> float:
@@ -180,15 +180,15 @@ def permutation_p_value(differences: Floats, seed: int = 0) -> float:
     """
     if not differences.any():
         return 1.0
-    edges = np.linspace(0, differences.size, min(differences.size, MOST_BLOCKS) + 1).astype(int)
+    edges = np.linspace(0, differences.size, min(differences.size, _MOST_BLOCKS) + 1).astype(int)
     blocks = np.add.reduceat(differences, edges[:-1])
     observed = abs(blocks.sum())
     random = np.random.default_rng(seed)
     extreme = 0
-    for size in (1000,) * (PERMUTATIONS // 1000) + (PERMUTATIONS % 1000,):
+    for size in (1000,) * (_PERMUTATIONS // 1000) + (_PERMUTATIONS % 1000,):
         signs = random.integers(0, 2, (size, blocks.size), dtype=np.int8) * 2 - 1
         extreme += int((np.abs(signs @ blocks) >= observed * (1 - 1e-12)).sum())
-    return (extreme + 1) / (PERMUTATIONS + 1)
+    return (extreme + 1) / (_PERMUTATIONS + 1)
 
 
 def compare_models(
@@ -198,7 +198,7 @@ def compare_models(
     evaluations, scores = [], []
     for model in models:
         own = replace(text, options=model.vocabulary.text)
-        total, by_sentence = evaluate_by_sentence(model, own, read)
+        total, by_sentence = _evaluate_by_sentence(model, own, read)
         evaluations.append(total)
         scores.append(by_sentence)
     events = evaluations[0].words + evaluations[0].sentences

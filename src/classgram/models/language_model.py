@@ -51,7 +51,7 @@ class LanguageModel(ABC):
     def __init_subclass__(cls) -> None:
         """Make every form of model known to the reader of saved models."""
         if "form" in cls.__dict__:
-            FORMS[cls.form] = cls
+            _FORMS[cls.form] = cls
 
     form: ClassVar[str]
     """The name under which the model's kind of arrays is saved."""
@@ -195,7 +195,7 @@ class LanguageModel(ABC):
         return state
 
 
-FORMS: dict[str, type[LanguageModel]] = {}
+_FORMS: dict[str, type[LanguageModel]] = {}
 """Every form of model by the name it is saved under; a form is known once its module is imported."""
 
 
@@ -204,9 +204,9 @@ def component_from_files(
 ) -> LanguageModel:
     """The model that a folder, or a part of it under a prefix, holds."""
     form = config.get("form")
-    if form not in FORMS:
+    if form not in _FORMS:
         raise InputError(f"{folder.path}: unknown form of model {form!r}; install a newer classgram")
-    return FORMS[form].from_files(folder, config, vocabulary, prefix)
+    return _FORMS[form].from_files(folder, config, vocabulary, prefix)
 
 
 def predicted_words(vocabulary: Vocabulary) -> npt.NDArray[np.bool_]:

@@ -23,10 +23,10 @@ from classgram.runtime.progress import Report
 from classgram.runtime.progress import silent as unseen
 from classgram.text.vocabulary import Vocabulary
 
-MOST_CLASSES = 1000
+_MOST_CLASSES = 1000
 """What a class model asks for at most where no number is given."""
 
-DEFAULT_ORDERS = {"mixture": 5, "kneser-ney": 5, "katz": 3, "backoff": 3, "class": 5}
+_DEFAULT_ORDERS = {"mixture": 5, "kneser-ney": 5, "katz": 3, "backoff": 3, "class": 5}
 
 
 def training_order(options: ModelOptions, classes: Partition | str | None = None) -> int:
@@ -44,7 +44,7 @@ def training_order(options: ModelOptions, classes: Partition | str | None = None
     # The paper's estimate is one of class pairs: over longer tuples of classes it is poor.
     if options.recipe == "class" and (other_shape or options.smoothing == "paper"):
         return options.order or 2
-    return options.order or DEFAULT_ORDERS[options.recipe]
+    return options.order or _DEFAULT_ORDERS[options.recipe]
 
 
 def make_classes(
@@ -63,7 +63,7 @@ def make_classes(
         note(f"{most} classes instead of {classes}: there are no more words to cluster")
         classes = most
     if classes is None:
-        classes = max(2, min(MOST_CLASSES, seen // 10))
+        classes = max(2, min(_MOST_CLASSES, seen // 10))
         note(f"{classes} classes; choose another number with --classes")
     wanted = ClusterOptions(
         classes,
@@ -144,11 +144,11 @@ def class_maps(partition: Partition, vocabulary: Vocabulary, order: int) -> Clas
     if partition.contexts is None:
         return ClassMaps(contexts[ids][None], predicted)
     words = contexts[: len(old)][ids]
-    elements, kept = translated(partition.contexts, old, vocabulary)
+    elements, kept = _translated(partition.contexts, old, vocabulary)
     return ClassMaps(np.concatenate([words, contexts[len(old) :][kept]])[None], predicted, elements)
 
 
-def translated(
+def _translated(
     contexts: Contexts, old: Vocabulary, new: Vocabulary
 ) -> tuple[Contexts, npt.NDArray[np.bool_]]:
     """The context elements in the ids of another vocabulary, and which of the tuples remain."""

@@ -8,10 +8,10 @@ from classgram.reproduction import paper
 from classgram.reproduction.cells import Clustering, Mixture, WordModel
 from classgram.reproduction.samples import Facts, Sample
 
-RARE = 5
+_RARE = 5
 """Words seen fewer times are not moved."""
 
-DISCOUNT = 0.75
+_DISCOUNT = 0.75
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Scale:
         return max(*self.training_sets.values(), *self.trigram_sets.values())
 
 
-FULL = Scale(
+_FULL = Scale(
     name="full",
     training_sets=paper.TRAINING_SETS,
     search_words=1_000_000,
@@ -69,7 +69,7 @@ SMALL = Scale(
     mixture_effort="low",
 )
 
-SCALES = {"small": SMALL, "full": FULL}
+SCALES = {"small": SMALL, "full": _FULL}
 
 
 class TrainingSet(NamedTuple):
@@ -151,6 +151,6 @@ def leaving_one_out(shape: Shape, classes: int, context_classes: int | None = No
         context_classes=context_classes,
         criterion="loo",
         shape=shape,
-        discount=DISCOUNT,
-        move_min_count=RARE,
+        discount=_DISCOUNT,
+        move_min_count=_RARE,
     )

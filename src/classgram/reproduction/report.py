@@ -15,27 +15,27 @@ from classgram.reproduction.plan import Plan
 from classgram.reproduction.run import NOT_RUN, Outcomes
 from classgram.reproduction.tables import Entry, Experiment, Gap, Table, written
 
-PAGE = "report.md"
+_PAGE = "report.md"
 
 
 def markdown(table: Table) -> str:
     """A table in Markdown, with its title and its notes."""
     heads = [column.heading for column in table.columns]
     rules = ["---" if column.form == "text" else "---:" for column in table.columns]
-    lines = [f"**{table.title}**", "", row_line(heads), row_line(rules)]
+    lines = [f"**{table.title}**", "", _row_line(heads), _row_line(rules)]
     for row in table.rows:
-        lines.append(row_line([written(v, c.form) for v, c in zip(row, table.columns, strict=True)]))
+        lines.append(_row_line([written(v, c.form) for v, c in zip(row, table.columns, strict=True)]))
     for note in table.notes:
         lines += ["", note]
     return "\n".join(lines) + "\n"
 
 
-def row_line(entries: list[str]) -> str:
+def _row_line(entries: list[str]) -> str:
     """A row of a Markdown table."""
     return "| " + " | ".join(entry.replace("|", "\\|").replace("\n", " ") for entry in entries) + " |"
 
 
-def plain(value: Entry) -> int | float | str | None:
+def _plain(value: Entry) -> int | float | str | None:
     """An entry for programs: a gap is its reason."""
     return value.reason if isinstance(value, Gap) else value
 
@@ -45,7 +45,7 @@ def as_csv(table: Table) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([column.key for column in table.columns])
-    writer.writerows([["" if v is None else plain(v) for v in row] for row in table.rows])
+    writer.writerows([["" if v is None else _plain(v) for v in row] for row in table.rows])
     return out.getvalue()
 
 
@@ -55,12 +55,12 @@ def as_record(table: Table) -> dict[str, Any]:
     return {
         "name": table.name,
         "title": table.title,
-        "rows": [dict(zip(keys, map(plain, row), strict=True)) for row in table.rows],
+        "rows": [dict(zip(keys, map(_plain, row), strict=True)) for row in table.rows],
         "notes": list(table.notes),
     }
 
 
-def write_text(path: Path, text: str) -> None:
+def _write_text(path: Path, text: str) -> None:
     """Write a file that is there whole or not at all."""
     with atomic_file(path) as file:
         file.write(text.encode())
@@ -75,38 +75,38 @@ def filled(outcomes: Outcomes) -> dict[str, list[Table]]:
     }
 
 
-def write_table(table: Table, folder: Path) -> None:
+def _write_table(table: Table, folder: Path) -> None:
     """Write a table as Markdown, CSV and JSON."""
     document = json.dumps(as_record(table), indent=1, ensure_ascii=False, allow_nan=False)
     for kind, text in (("md", markdown(table)), ("csv", as_csv(table)), ("json", document + "\n")):
-        write_text(folder / f"{table.name}.{kind}", text)
+        _write_text(folder / f"{table.name}.{kind}", text)
 
 
 def write_report(outcomes: Outcomes, tables: dict[str, list[Table]], note: Note = silent) -> Path:
     """Write tables, figures and the page; without matplotlib there are no figures."""
     for table in (table for parts in tables.values() for table in parts):
-        write_table(table, outcomes.store.folder / "tables")
+        _write_table(table, outcomes.store.folder / "tables")
     drawn = plots.available()
     if drawn:
         plots.save_figures(figures.figures_for(tables).values(), outcomes.store.folder / "figures")
     else:
         note("no plots: they need matplotlib; pip install 'classgram[plot]' and run again")
-    return write_page(outcomes, tables, drawn)
+    return _write_page(outcomes, tables, drawn)
 
 
-def write_page(outcomes: Outcomes, tables: dict[str, list[Table]], drawn: bool) -> Path:
+def _write_page(outcomes: Outcomes, tables: dict[str, list[Table]], drawn: bool) -> Path:
     """Write the page: what was run on what, the paper's claims, then every table with its figure."""
     claims = claims_table(tables)
-    write_table(claims, outcomes.store.folder / "tables")
-    parts = [introduction(outcomes.plan), f"## claims\n\n{markdown(claims)}"]
+    _write_table(claims, outcomes.store.folder / "tables")
+    parts = [_introduction(outcomes.plan), f"## claims\n\n{markdown(claims)}"]
     for experiment in outcomes.experiments:
-        parts.append(section(experiment, tables.get(experiment.name), drawn))
-    path = outcomes.store.folder / PAGE
-    write_text(path, "\n".join(parts))
+        parts.append(_section(experiment, tables.get(experiment.name), drawn))
+    path = outcomes.store.folder / _PAGE
+    _write_text(path, "\n".join(parts))
     return path
 
 
-def introduction(plan: Plan) -> str:
+def _introduction(plan: Plan) -> str:
     """What the page is about."""
     facts = plan.facts
     return f"""# The paper's experiments on this text
@@ -124,7 +124,7 @@ Perplexities leave out predictions of unknown words, as the paper's do, unless a
 """
 
 
-def section(experiment: Experiment, tables: list[Table] | None, drawn: bool) -> str:
+def _section(experiment: Experiment, tables: list[Table] | None, drawn: bool) -> str:
     """The part of the page on one experiment."""
     lines = [f"## {experiment.name}", ""]
     if tables is None:

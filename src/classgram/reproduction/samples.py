@@ -22,7 +22,7 @@ from classgram.text.scanner import WordScanner
 from classgram.text.sentences import Sentences, sentences_from_ids
 from classgram.text.vocabulary import EOS, UNK, Vocabulary, choose_vocabulary
 
-KIND = "reproduction-text"
+_KIND = "reproduction-text"
 
 READINGS: tuple[Punctuation, ...] = ("verbalise", "strip")
 """The paper's verbalised (VP) and non-verbalised (NVP) data."""
@@ -92,54 +92,54 @@ class Prepared(NamedTuple):
         if words is None:
             return self.train
         growing = np.cumsum(self.lengths[np.argsort(self.ranks)])
-        return select(self.train, np.flatnonzero(self.ranks <= np.searchsorted(growing, words)))
+        return _select(self.train, np.flatnonzero(self.ranks <= np.searchsorted(growing, words)))
 
 
 def prepare_texts(texts: Texts, work: Path) -> Facts:
     """Read the texts, divide them, and write them as ids, a folder for each way of reading."""
-    scanned = {punctuation: scan_lines(texts, punctuation) for punctuation in READINGS}
-    usable = lines_with_words([lines for _, lines in scanned.values()], texts.train)
-    held_out, order = hold_out(np.random.default_rng(texts.seed).permutation(usable), texts)
+    scanned = {punctuation: _scan_lines(texts, punctuation) for punctuation in READINGS}
+    usable = _lines_with_words([lines for _, lines in scanned.values()], texts.train)
+    held_out, order = _hold_out(np.random.default_rng(texts.seed).permutation(usable), texts)
     lengths = np.diff(scanned["strip"][1].offsets) - 1
     order = order[: np.searchsorted(np.cumsum(lengths[order]), texts.most_words) + 1]
     rising, ranks = np.sort(order), np.argsort(order)
     made: dict[Punctuation, Prepared] = {}
     for punctuation, (scanner, lines) in scanned.items():
-        vocabulary, final = training_vocabulary(scanner, select(lines, rising), texts, punctuation)
+        vocabulary, final = _training_vocabulary(scanner, _select(lines, rising), texts, punctuation)
         lines = Sentences(final[lines.ids], lines.offsets)
-        test = read_test(texts, vocabulary) if texts.test else select(lines, held_out)
-        made[punctuation] = Prepared(vocabulary, select(lines, rising), test, ranks, lengths[rising])
-    tested = lines_with_words([one.test for one in made.values()], texts.test or texts.train)
+        test = _read_test(texts, vocabulary) if texts.test else _select(lines, held_out)
+        made[punctuation] = Prepared(vocabulary, _select(lines, rising), test, ranks, lengths[rising])
+    tested = _lines_with_words([one.test for one in made.values()], texts.test or texts.train)
     for punctuation, one in made.items():
-        save_prepared(text_folder(work, punctuation), one._replace(test=select(one.test, tested)))
+        _save_prepared(text_folder(work, punctuation), one._replace(test=_select(one.test, tested)))
     test_words = int((np.diff(made["strip"].test.offsets) - 1)[tested].sum())
     return Facts(int(lengths[order].sum()), order.size, test_words, tested.size)
 
 
-def scan_lines(texts: Texts, punctuation: Punctuation) -> tuple[WordScanner, Sentences]:
+def _scan_lines(texts: Texts, punctuation: Punctuation) -> tuple[WordScanner, Sentences]:
     """Every line of the training text as a sentence, also one without words."""
     scanner = WordScanner(skip_symbols=texts.read.skip_symbols, blank_lines=True)
-    return scanner, all_lines(scanner, open_texts(texts.train, punctuation, texts.read))
+    return scanner, _all_lines(scanner, _open_texts(texts.train, punctuation, texts.read))
 
 
-def read_test(texts: Texts, vocabulary: Vocabulary) -> Sentences:
+def _read_test(texts: Texts, vocabulary: Vocabulary) -> Sentences:
     """The lines of the test text in the ids of a vocabulary, also those without words."""
     scanner = vocabulary.scanner(texts.read, blank_lines=True)
-    return all_lines(scanner, open_texts(texts.test, vocabulary.text.punctuation, texts.read))
+    return _all_lines(scanner, _open_texts(texts.test, vocabulary.text.punctuation, texts.read))
 
 
-def open_texts(paths: tuple[str, ...], punctuation: Punctuation, read: ReadOptions) -> Text:
+def _open_texts(paths: tuple[str, ...], punctuation: Punctuation, read: ReadOptions) -> Text:
     """A text of the experiments: always in lower case, so that all texts are in one case."""
     return read_text(*paths, text=TextOptions(True, punctuation), read=read)
 
 
-def all_lines(scanner: WordScanner, text: Text) -> Sentences:
+def _all_lines(scanner: WordScanner, text: Text) -> Sentences:
     """The lines of a text."""
     parts = [scanner.feed(chunk) for chunk in text.chunks()]
     return sentences_from_ids(np.concatenate([np.empty(0, np.int32), *parts]), EOS)
 
 
-def lines_with_words(readings: list[Sentences], paths: tuple[str, ...]) -> Int64s:
+def _lines_with_words(readings: list[Sentences], paths: tuple[str, ...]) -> Int64s:
     """The lines that hold a word in every way of reading."""
     usable = np.logical_and.reduce([np.diff(sentences.offsets) > 1 for sentences in readings])
     found = np.flatnonzero(usable)
@@ -148,7 +148,7 @@ def lines_with_words(readings: list[Sentences], paths: tuple[str, ...]) -> Int64
     return found
 
 
-def hold_out(order: Int64s, texts: Texts) -> tuple[Int64s, Int64s]:
+def _hold_out(order: Int64s, texts: Texts) -> tuple[Int64s, Int64s]:
     """Lines for the test in the order of the text, none where there is a test text, and the others."""
     if texts.test:
         return order[:0], order
@@ -158,7 +158,7 @@ def hold_out(order: Int64s, texts: Texts) -> tuple[Int64s, Int64s]:
     return np.sort(order[:number]), order[number:]
 
 
-def training_vocabulary(
+def _training_vocabulary(
     scanner: WordScanner, train: Sentences, texts: Texts, punctuation: Punctuation
 ) -> tuple[Vocabulary, npt.NDArray[np.int32]]:
     """The vocabulary of the training lines, and the final id of every id of the scanner."""
@@ -167,7 +167,7 @@ def training_vocabulary(
     return choose_vocabulary(scanner, options, None, TextOptions(True, punctuation), counts)
 
 
-def select(sentences: Sentences, lines: Int64s) -> Sentences:
+def _select(sentences: Sentences, lines: Int64s) -> Sentences:
     """Some lines, given in rising order."""
     kept = np.zeros(len(sentences), np.bool_)
     kept[lines] = True
@@ -179,7 +179,7 @@ def text_folder(work: Path, punctuation: Punctuation) -> Path:
     return work / f"text-{punctuation}"
 
 
-def save_prepared(path: Path, prepared: Prepared) -> None:
+def _save_prepared(path: Path, prepared: Prepared) -> None:
     """Write a prepared text as a folder."""
     config, files = prepared.vocabulary.to_files()
     arrays: dict[str, npt.NDArray[np.generic]] = {
@@ -188,21 +188,21 @@ def save_prepared(path: Path, prepared: Prepared) -> None:
         "ranks": prepared.ranks.astype(np.int64),
         "lengths": prepared.lengths.astype(np.int64),
     }
-    write_folder(path, KIND, config, arrays, files)
+    write_folder(path, _KIND, config, arrays, files)
 
 
 def load_prepared(work: Path, punctuation: Punctuation) -> Prepared:
     """Read a prepared text, memory-mapped."""
-    folder = read_folder(text_folder(work, punctuation), KIND)
+    folder = read_folder(text_folder(work, punctuation), _KIND)
     vocabulary = Vocabulary.from_folder(folder)
-    train, test = (read_ids(folder, name, len(vocabulary)) for name in ("train", "test"))
+    train, test = (_read_ids(folder, name, len(vocabulary)) for name in ("train", "test"))
     ranks, lengths = folder.array("ranks", np.int64), folder.array("lengths", np.int64)
     if not ranks.size == lengths.size == len(train):
         raise InputError(f"{folder.path}: its arrays do not belong together; remove {work}")
     return Prepared(vocabulary, train, test, ranks, lengths)
 
 
-def read_ids(folder: Folder, name: str, size: int) -> Sentences:
+def _read_ids(folder: Folder, name: str, size: int) -> Sentences:
     """Sentences that a folder holds."""
     ids = folder.array(name, np.int32)
     check_range(folder, name, ids, UNK, size)

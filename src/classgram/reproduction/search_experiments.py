@@ -22,13 +22,13 @@ from classgram.reproduction.tables import (
     ratio,
 )
 
-TARGETS = 10
+_TARGETS = 10
 """The t of table 1."""
 
 SIZE_COLUMNS = (Column("parameters", "parameters", "count"), Column("bytes", "bytes", "count"))
 
 
-def joint_cell(plan: Plan, classes: int, search: str | tuple[int, int, int]) -> Clustering:
+def _joint_cell(plan: Plan, classes: int, search: str | tuple[int, int, int]) -> Clustering:
     """A clustering into (C, C) classes; ``search`` is exact, or t, h and u of the heuristic."""
     options = leaving_one_out("joint", classes, classes)
     how = plan.exact if isinstance(search, str) else plan.heuristic(*search)
@@ -38,8 +38,8 @@ def joint_cell(plan: Plan, classes: int, search: str | tuple[int, int, int]) -> 
 def table_1(plan: Plan) -> Experiment:
     """Exact against heuristic."""
     numbers = plan.scale.class_numbers
-    exact = {classes: joint_cell(plan, classes, "exact") for classes in numbers}
-    heuristic = {classes: joint_cell(plan, classes, (TARGETS, 10, 1000)) for classes in numbers}
+    exact = {classes: _joint_cell(plan, classes, "exact") for classes in numbers}
+    heuristic = {classes: _joint_cell(plan, classes, (_TARGETS, 10, 1000)) for classes in numbers}
 
     def fill(results: Results) -> list[Table]:
         rows, details = [], []
@@ -53,35 +53,39 @@ def table_1(plan: Plan) -> Experiment:
                 classes, theirs.exact_perplexity, perplexities[0], theirs.heuristic_perplexity,
                 perplexities[1], theirs.perplexity_change, change(*perplexities), their_times[0], times[0],
                 their_times[1], times[1], their_times[0] / their_times[1], ratio(*times),
-                classes / TARGETS,
+                classes / _TARGETS,
             ))  # fmt: skip
             for name, cell in (("exact", one), ("heuristic", two)):
-                details.append((classes, name, *search_details(results, cell)))
+                details.append((classes, name, *_search_details(results, cell)))
         main = Table(
             "table-1",
-            TABLE_1_TITLE,
-            TABLE_1_COLUMNS,
+            _TABLE_1_TITLE,
+            _TABLE_1_COLUMNS,
             tuple(rows),
-            (*sample_notes(results, one), TABLE_1_NOTE),
+            (*_sample_notes(results, one), _TABLE_1_NOTE),
         )
-        columns = (Column("classes", "classes", "count"), Column("search", "search", "text"), *SEARCH_DETAILS)
+        columns = (
+            Column("classes", "classes", "count"),
+            Column("search", "search", "text"),
+            *_SEARCH_DETAILS,
+        )
         return [
             main,
-            exponents(main),
+            _exponents(main),
             Table("table-1-details", "The models of table 1", columns, tuple(details)),
         ]
 
     cells = tuple(cell for classes in numbers for cell in (exact[classes], heuristic[classes]))
-    return Experiment("table-1", TABLE_1_TITLE, cells, fill)
+    return Experiment("table-1", _TABLE_1_TITLE, cells, fill)
 
 
-TABLE_1_TITLE = "Table 1: the algorithm and its heuristic version (t = 10, h = 10, u = 1000)"
+_TABLE_1_TITLE = "Table 1: the algorithm and its heuristic version (t = 10, h = 10, u = 1000)"
 
-TABLE_1_NOTE = (
+_TABLE_1_NOTE = (
     "C classes of contexts and C of words each time; the paper's times are those of a DEC 3000/600."
 )
 
-TABLE_1_COLUMNS = (
+_TABLE_1_COLUMNS = (
     Column("classes", "classes", "count"),
     Column("paper_exact", "exact: paper"),
     Column("exact", "exact: ours"),
@@ -98,7 +102,7 @@ TABLE_1_COLUMNS = (
     Column("classes_per_target", "C / t", "ratio"),
 )
 
-SEARCH_DETAILS = (
+_SEARCH_DETAILS = (
     Column("perplexity_including_unknown", "perplexity with unknown words"),
     Column("interpolated_perplexity", "perplexity, interpolated"),
     Column("F", "F", "criterion"),
@@ -107,12 +111,12 @@ SEARCH_DETAILS = (
 )
 
 
-def search_details(results: Results, cell: Clustering) -> tuple[Entry, ...]:
-    """The entries of ``SEARCH_DETAILS``."""
-    return tuple(entry(results, cell, column.key) for column in SEARCH_DETAILS)
+def _search_details(results: Results, cell: Clustering) -> tuple[Entry, ...]:
+    """The entries of ``_SEARCH_DETAILS``."""
+    return tuple(entry(results, cell, column.key) for column in _SEARCH_DETAILS)
 
 
-def exponents(main: Table) -> Table:
+def _exponents(main: Table) -> Table:
     """The exponents of time in the number of classes, fitted to all of table 1 and to its larger half."""
     classes = main.column("classes")
     half = len(classes) // 2
@@ -134,7 +138,7 @@ def exponents(main: Table) -> Table:
     return Table("table-1-exponents", title, columns, tuple(rows))
 
 
-def sample_notes(results: Results, cell: Clustering) -> tuple[str, ...]:
+def _sample_notes(results: Results, cell: Clustering) -> tuple[str, ...]:
     """How large the training set was."""
     tokens = entry(results, cell, "tokens")
     if not isinstance(tokens, int):
@@ -145,22 +149,24 @@ def sample_notes(results: Results, cell: Clustering) -> tuple[str, ...]:
     )
 
 
-Search = Callable[[int], tuple[int, int, int]]
+_Search = Callable[[int], tuple[int, int, int]]
 
 
-def parameter_table(
-    number: int, letter: str, theirs: dict[int, paper.Searched], search: Search
+def _parameter_table(
+    number: int, letter: str, theirs: dict[int, paper.Searched], search: _Search
 ) -> Callable[[Plan], Experiment]:
     """An experiment with one parameter of the heuristic; ``search`` gives t, h and u for its value."""
 
     def experiment(plan: Plan) -> Experiment:
         classes = plan.scale.many_classes
-        cells: dict[Entry, Clustering] = {value: joint_cell(plan, classes, search(value)) for value in theirs}
+        cells: dict[Entry, Clustering] = {
+            value: _joint_cell(plan, classes, search(value)) for value in theirs
+        }
         # All targets at once is the exact algorithm, which the paper could not run with so many classes.
         if letter == "t":
-            cells["exact"] = joint_cell(plan, classes, "exact")
+            cells["exact"] = _joint_cell(plan, classes, "exact")
         name = f"table-{number}"
-        title = f"Table {number}: {PARAMETERS[letter]}, {classes} classes"
+        title = f"Table {number}: {_PARAMETERS[letter]}, {classes} classes"
 
         def fill(results: Results) -> list[Table]:
             rows = []
@@ -174,9 +180,9 @@ def parameter_table(
                     entry(results, cell, "perplexity_including_unknown"),
                     entry(results, cell, "parameters"), entry(results, cell, "bytes"),
                 ))  # fmt: skip
-            columns = (Column(letter, letter, "count"), *PARAMETER_COLUMNS)
+            columns = (Column(letter, letter, "count"), *_PARAMETER_COLUMNS)
             made = Table(name, title, columns, tuple(rows))
-            notes = (*lowered_notes(results, list(cells.values())), *together(made))
+            notes = (*lowered_notes(results, list(cells.values())), *_together(made))
             return [replace(made, notes=notes)]
 
         return Experiment(name, title, tuple(cells.values()), fill)
@@ -184,13 +190,13 @@ def parameter_table(
     return experiment
 
 
-PARAMETERS = {
+_PARAMETERS = {
     "t": "target classes t (u = 1000, h = 10)",
     "u": "moves u between full updates (t = 10, h = 10)",
     "h": "neighbours h (t = 10, u = 10)",
 }
 
-PARAMETER_COLUMNS = (
+_PARAMETER_COLUMNS = (
     Column("paper_criterion", "F: paper", "criterion"),
     Column("criterion", "F: ours", "criterion"),
     Column("paper_perplexity", "perplexity: paper"),
@@ -202,7 +208,7 @@ PARAMETER_COLUMNS = (
 )
 
 
-def together(made: Table) -> tuple[str, ...]:
+def _together(made: Table) -> tuple[str, ...]:
     """How closely criterion and perplexity move together."""
     found = rank_correlation(made.column("criterion"), made.column("perplexity"))
     if found is None:
@@ -228,9 +234,9 @@ def numbers_text(contexts: Entry, words: Entry) -> str:
     return f"{words}" if contexts is None else f"({contexts}, {words})"
 
 
-table_2 = parameter_table(2, "t", paper.TABLE_2, lambda t: (t, 10, 1000))
-table_3 = parameter_table(3, "u", paper.TABLE_3, lambda u: (10, 10, u))
-table_4 = parameter_table(4, "h", paper.TABLE_4, lambda h: (10, h, 10))
+table_2 = _parameter_table(2, "t", paper.TABLE_2, lambda t: (t, 10, 1000))
+table_3 = _parameter_table(3, "u", paper.TABLE_3, lambda u: (10, 10, u))
+table_4 = _parameter_table(4, "h", paper.TABLE_4, lambda h: (10, h, 10))
 
 
 def section_2(plan: Plan) -> Experiment:
@@ -254,14 +260,14 @@ def section_2(plan: Plan) -> Experiment:
 
     def fill(results: Results) -> list[Table]:
         rows = [
-            (name, entry(results, cell, "tokens"), label, *comparison_entries(results, cell))
+            (name, entry(results, cell, "tokens"), label, *_comparison_entries(results, cell))
             for (name, label), cell in cells.items()
         ]
         columns = (
             Column("set", "training set", "text"),
             Column("tokens", "tokens", "count"),
             Column("criterion", "criterion", "text"),
-            *COMPARISON_COLUMNS,
+            *_COMPARISON_COLUMNS,
         )
         notes = (
             *lowered_notes(results, list(cells.values())),
@@ -272,7 +278,7 @@ def section_2(plan: Plan) -> Experiment:
     return Experiment("section-2", title, tuple(cells.values()), fill)
 
 
-COMPARISON_COLUMNS = (
+_COMPARISON_COLUMNS = (
     Column("perplexity", "perplexity"),
     Column("perplexity_including_unknown", "with unknown words"),
     Column("interpolated_perplexity", "interpolated"),
@@ -283,12 +289,12 @@ COMPARISON_COLUMNS = (
 )
 
 
-def comparison_entries(results: Results, cell: Clustering) -> tuple[Entry, ...]:
-    """The entries of ``COMPARISON_COLUMNS``."""
-    return tuple(entry(results, cell, column.key) for column in COMPARISON_COLUMNS)
+def _comparison_entries(results: Results, cell: Clustering) -> tuple[Entry, ...]:
+    """The entries of ``_COMPARISON_COLUMNS``."""
+    return tuple(entry(results, cell, column.key) for column in _COMPARISON_COLUMNS)
 
 
-NOT_YET = Gap("not available yet")
+_NOT_YET = Gap("not available yet")
 
 
 def section_3(plan: Plan) -> Experiment:
@@ -319,16 +325,16 @@ def section_3(plan: Plan) -> Experiment:
         rows: list[tuple[Entry, ...]] = []
         for name, (asked, options) in shapes.items():
             if options is None:
-                rows.append((name, asked, NOT_YET, *(None for _ in COMPARISON_COLUMNS[1:])))
+                rows.append((name, asked, _NOT_YET, *(None for _ in _COMPARISON_COLUMNS[1:])))
             else:
-                rows.append((name, asked, *comparison_entries(results, cells[name])))
+                rows.append((name, asked, *_comparison_entries(results, cells[name])))
         columns = (
             Column("shape", "shape", "text"),
             Column("classes", "classes", "text"),
-            *COMPARISON_COLUMNS,
+            *_COMPARISON_COLUMNS,
         )
         notes = (
-            *sample_notes(results, cells["tied, order 2"]),
+            *_sample_notes(results, cells["tied, order 2"]),
             *lowered_notes(results, list(cells.values())),
             "Joint at order 2 is the paper's G1 apart from G2.",
         )

@@ -94,7 +94,7 @@ def exponent(xs: Sequence[Entry], ys: Sequence[Entry]) -> float | None:
     >>> round(exponent([1, 10, 100], [3, 300, 30000]), 6)
     2.0
     """
-    points = [(math.log(x), math.log(y)) for x, y in known_pairs(xs, ys) if x > 0 and y > 0]
+    points = [(math.log(x), math.log(y)) for x, y in _known_pairs(xs, ys) if x > 0 and y > 0]
     if len({x for x, _ in points}) < 2:
         return None
     mean_x = sum(x for x, _ in points) / len(points)
@@ -103,7 +103,7 @@ def exponent(xs: Sequence[Entry], ys: Sequence[Entry]) -> float | None:
     return sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
 
 
-def known_pairs(xs: Sequence[Entry], ys: Sequence[Entry]) -> list[tuple[float, float]]:
+def _known_pairs(xs: Sequence[Entry], ys: Sequence[Entry]) -> list[tuple[float, float]]:
     """The pairs of two columns in which both are numbers."""
     pairs = [(number(x), number(y)) for x, y in zip(xs, ys, strict=True)]
     return [(x, y) for x, y in pairs if x is not None and y is not None]
@@ -115,7 +115,7 @@ def correlation(xs: Sequence[Entry], ys: Sequence[Entry]) -> float | None:
     >>> round(correlation([1, 2, 3], [9, 8, 7]), 6)
     -1.0
     """
-    pairs = known_pairs(xs, ys)
+    pairs = _known_pairs(xs, ys)
     if len(pairs) < 3:
         return None
     mean_x, mean_y = (sum(pair[side] for pair in pairs) / len(pairs) for side in (0, 1))
@@ -126,7 +126,7 @@ def correlation(xs: Sequence[Entry], ys: Sequence[Entry]) -> float | None:
 
 def rank_correlation(xs: Sequence[Entry], ys: Sequence[Entry]) -> float | None:
     """Spearman's correlation of two columns: that of the ranks."""
-    pairs = known_pairs(xs, ys)
+    pairs = _known_pairs(xs, ys)
     return correlation(ranks([x for x, _ in pairs]), ranks([y for _, y in pairs]))
 
 
@@ -144,25 +144,25 @@ def written(value: Entry, form: Form) -> str:
         return "–"
     if isinstance(value, str):
         return value
-    return FORMS[form](value)
+    return _FORMS[form](value)
 
 
-def written_perplexity(value: float) -> str:
+def _written_perplexity(value: float) -> str:
     """A perplexity with at least three digits; the paper's as it prints them."""
     return f"{value:,.0f}" if value >= 1000 or isinstance(value, int) else f"{value:.1f}"
 
 
-def written_seconds(value: float) -> str:
+def _written_seconds(value: float) -> str:
     """Seconds with at least three digits; the paper's are whole."""
     return f"{value:,.0f}" if value >= 100 or isinstance(value, int) else f"{value:.2f}"
 
 
-FORMS: dict[str, Callable[[float], str]] = {
+_FORMS: dict[str, Callable[[float], str]] = {
     "text": str,
     "count": lambda value: f"{value:,.0f}",
-    "perplexity": written_perplexity,
+    "perplexity": _written_perplexity,
     "percent": lambda value: f"{value:+.1f}",
-    "seconds": written_seconds,
+    "seconds": _written_seconds,
     "criterion": lambda value: f"{value:.5g}",
     "ratio": lambda value: f"{value:.1f}",
     "exponent": lambda value: f"{value:.2f}",

@@ -12,12 +12,12 @@ from classgram.models._kernels.tries import TrieArrays
 from classgram.runtime.compiled import lean_kernel
 
 BLOCK = 1024
-EMPTY = 0
-LOW_HALF = 0xFFFFFFFF
+_EMPTY = 0
+_LOW_HALF = 0xFFFFFFFF
 
 
 @lean_kernel
-def hash_of(context: int, word: int) -> np.uint64:
+def _hash_of(context: int, word: int) -> np.uint64:
     """The hash of an n-gram, given its context's node and its last word."""
     key = np.uint64(context + 1) << np.uint64(32) | np.uint64(word)
     product = key * np.uint64(0x9E3779B97F4A7C15)
@@ -30,15 +30,15 @@ def fill_index(trie: TrieArrays, slots: np.ndarray) -> None:
     mask = np.int64(slots.size - 1)
     for context in range(trie.log_backoffs.size):
         for node in range(trie.starts[context], trie.starts[context + 1]):
-            key = hash_of(context, trie.words[node])
+            key = _hash_of(context, trie.words[node])
             at = np.int64(key) & mask
-            while slots[at] != EMPTY:
+            while slots[at] != _EMPTY:
                 at = (at + 1) & mask
             slots[at] = (np.int64(key >> np.uint64(32)) << 32) | node
 
 
 @lean_kernel
-def search(
+def _search(
     trie: TrieArrays, contexts: np.ndarray, words: np.ndarray, found: np.ndarray, room: np.ndarray
 ) -> None:
     """Write the node of each context's child with the word beside it, -1 where there is none.
@@ -57,7 +57,7 @@ def search(
 
 
 @lean_kernel
-def look_up(
+def _look_up(
     trie: TrieArrays,
     slots: np.ndarray,
     contexts: np.ndarray,
@@ -69,16 +69,16 @@ def look_up(
     mask = np.int64(slots.size - 1)
     keys, entries = room[0], room[1]
     for index in range(words.size):
-        keys[index] = np.int64(hash_of(contexts[index], words[index]))
+        keys[index] = np.int64(_hash_of(contexts[index], words[index]))
         entries[index] = slots[keys[index] & mask]
     for index in range(words.size):
         at = keys[index] & mask
-        half = (keys[index] >> 32) & LOW_HALF
+        half = (keys[index] >> 32) & _LOW_HALF
         entry = entries[index]
         found[index] = -1
-        while entry != EMPTY:
-            if (entry >> 32) & LOW_HALF == half:
-                node = entry & LOW_HALF
+        while entry != _EMPTY:
+            if (entry >> 32) & _LOW_HALF == half:
+                node = entry & _LOW_HALF
                 context = contexts[index]
                 # Half a hash can deceive; the trie itself decides.
                 if (
@@ -93,7 +93,7 @@ def look_up(
 
 
 @lean_kernel
-def settle(
+def _settle(
     trie: TrieArrays, contexts: np.ndarray, found: np.ndarray, scores: np.ndarray, nodes: np.ndarray
 ) -> None:
     """Take the longer n-grams that were found; where one was not, add its context's back-off."""
@@ -143,9 +143,9 @@ def score_blocks(
                 opening += 1
             before, found = contexts[depth - 1, :size], contexts[depth, 1 : size + 1]
             if slots.size:
-                look_up(trie, slots, before, words, found, more_room)
+                _look_up(trie, slots, before, words, found, more_room)
             else:
-                search(trie, before, words, found, more_room)
-            settle(trie, before, found, log_probabilities[begin:end], nodes[begin:end])
+                _search(trie, before, words, found, more_room)
+            _settle(trie, before, found, log_probabilities[begin:end], nodes[begin:end])
         for depth in range(order):
             contexts[depth, 0] = contexts[depth, size]

@@ -13,7 +13,7 @@ _PRIME = np.uint64(0x9E3779B97F4A7C15)
 
 
 @lean_kernel
-def pair_place(keys: Int64s, key: np.int64) -> np.int64:
+def _pair_place(keys: Int64s, key: np.int64) -> np.int64:
     """The place of a pair in an open-addressing table, or the empty one where it belongs."""
     mixed = np.uint64(key) * _PRIME
     place = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(keys.size - 1))
@@ -48,10 +48,10 @@ def recent_frequencies(
         while oldest < max(limits[now], now - window):
             as_event[words[oldest]] -= 1
             as_context[befores[oldest]] -= 1
-            counters[pair_place(keys, befores[oldest] * size + words[oldest] + 1)] -= 1
+            counters[_pair_place(keys, befores[oldest] * size + words[oldest] + 1)] -= 1
             oldest += 1
         key = befores[now] * size + words[now] + 1
-        place = pair_place(keys, key)
+        place = _pair_place(keys, key)
         if now >= first:
             row = now - first
             out[0, row] = as_event[words[now]] / (now - oldest) if now > oldest else -1.0

@@ -136,13 +136,13 @@ class ClassModel(LanguageModel):
 
     def advance(self, state: State, word: int) -> tuple[int, ...]:
         """The last words of the context."""
-        return (*as_words(state), word)[-(self.order - 1) :]
+        return (*_as_words(state), word)[-(self.order - 1) :]
 
     def distribution(self, state: State) -> Floats:
         """The probability of every word of the vocabulary."""
         classes = np.exp(self.rows.log_unigrams.astype(np.float64))
         chain = np.empty(self.order, np.int64)
-        fill_classes(self.rows, self._context(as_words(state)), classes, chain)
+        fill_classes(self.rows, self._context(_as_words(state)), classes, chain)
         words = classes[self.maps.predicted] * np.exp(self.log_members.astype(np.float64))
         words[BOS] = 0.0
         return words
@@ -171,7 +171,7 @@ class ClassModel(LanguageModel):
         if not isinstance(order, int) or order < 2:
             raise InputError(f"{folder.path}: config.json has no valid order; make the folder again")
         rows = ClassRows(
-            *(folder.array(f"{prefix}rows_{name}", ROW_TYPES[name]) for name in ClassRows._fields)
+            *(folder.array(f"{prefix}rows_{name}", _ROW_TYPES[name]) for name in ClassRows._fields)
         )
         tree = ContextTree(
             folder.array(prefix + "tree_starts", np.int64),
@@ -190,11 +190,11 @@ class ClassModel(LanguageModel):
         members = folder.array(prefix + "log_members", np.float32)
         info = {key: value for key, value in config.items() if key in INFO_KEYS}
         model = cls(vocabulary, order, maps, tree, rows, members, info)
-        check_model(folder, model)
+        _check_model(folder, model)
         return model
 
 
-ROW_TYPES = {
+_ROW_TYPES = {
     "starts": np.int64,
     "classes": np.int32,
     "log_probabilities": np.float32,
@@ -205,14 +205,14 @@ ROW_TYPES = {
 INFO_KEYS = ("recipe", "shape", "smoothing", "classes", "context_classes", "notes")
 
 
-def as_words(state: State) -> tuple[int, ...]:
+def _as_words(state: State) -> tuple[int, ...]:
     """A state of a class model: the last words."""
     if not isinstance(state, tuple):
         raise InputError(f"{state!r} is no state of this model; take it from start or advance")
     return state
 
 
-def check_model(folder: Folder, model: ClassModel) -> None:
+def _check_model(folder: Folder, model: ClassModel) -> None:
     """Refuse arrays that do not belong together, before any kernel sees them."""
     rows, maps = model.rows, model.maps
     words, contexts, classes = len(model.vocabulary), rows.parents.size, rows.log_unigrams.size
@@ -238,14 +238,14 @@ def check_model(folder: Folder, model: ClassModel) -> None:
     if (ancestors >= 0).any():
         raise InputError(f"{folder.path}: rows_parents.npy is out of order; make the folder again")
     if maps.elements is None:
-        check_tree(folder, model)
+        _check_tree(folder, model)
     check_finite(folder, "rows_log_probabilities", rows.log_probabilities)
     check_finite(folder, "rows_log_backoffs", rows.log_backoffs)
     check_finite(folder, "rows_log_unigrams", rows.log_unigrams)
     check_finite(folder, "log_members", model.log_members)
 
 
-def check_tree(folder: Folder, model: ClassModel) -> None:
+def _check_tree(folder: Folder, model: ClassModel) -> None:
     """Refuse a tree of contexts that does not fit the rows."""
     tree, contexts = model.tree, model.rows.parents.size
     whole = tree.classes.size == contexts and tree.starts.size == contexts + 1
@@ -298,7 +298,7 @@ def member_shares(class_of: Int32s, counts: Int64s) -> Floats:
     return np.where(counts > 0, (counts - discount) / total, share)
 
 
-def class_counts(class_of: Int32s, counts: Int64s, size: int) -> Int64s:
+def _class_counts(class_of: Int32s, counts: Int64s, size: int) -> Int64s:
     """N(g2): how often each class was predicted."""
     return np.bincount(class_of, counts, minlength=size).astype(np.int64)
 
@@ -316,10 +316,10 @@ def estimate_class_model(
     maps = ClassMaps(frozen(contexts), frozen(predicted), maps.elements)
     size = int(predicted.max()) + 1
     if maps.elements is not None:
-        lengths, tree, parents = joint_pairs(counts, maps)
+        lengths, tree, parents = _joint_pairs(counts, maps)
     else:
-        lengths, tree, parents = tuple_pairs(counts, maps)
-    totals = class_counts(predicted, unigrams, size)
+        lengths, tree, parents = _tuple_pairs(counts, maps)
+    totals = _class_counts(predicted, unigrams, size)
     if smoothing == "paper":
         rows = paper_rows(lengths, totals)
     else:
@@ -334,10 +334,10 @@ def estimate_class_model(
     return ClassModel(counts.vocabulary, order, maps, tree, rows, members, info, unigrams)
 
 
-Pairs = tuple[Sequence[ClassPairs], ContextTree, Int32s]
+_Pairs = tuple[Sequence[ClassPairs], ContextTree, Int32s]
 
 
-def joint_pairs(counts: NgramCounts, maps: ClassMaps) -> Pairs:
+def _joint_pairs(counts: NgramCounts, maps: ClassMaps) -> _Pairs:
     """The pairs of joint contexts: a context is the class of the element that the words stand for."""
     assert maps.elements is not None
     level = counts.levels[-1]
@@ -351,7 +351,7 @@ def joint_pairs(counts: NgramCounts, maps: ClassMaps) -> Pairs:
     return [pairs], tree, np.full(size, -1, dtype=np.int32)
 
 
-def tuple_pairs(counts: NgramCounts, maps: ClassMaps) -> Pairs:
+def _tuple_pairs(counts: NgramCounts, maps: ClassMaps) -> _Pairs:
     """The pairs of tied or positional contexts of every length, and the tree of these contexts."""
     level = counts.levels[-1]
     words = gram_words(counts.levels, counts.order)

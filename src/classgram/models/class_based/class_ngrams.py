@@ -19,7 +19,7 @@ from classgram.runtime.compiled import frozen
 from classgram.text.sentences import Sentences
 from classgram.text.vocabulary import BOS, Vocabulary
 
-FIRST_CLASS = 2
+_FIRST_CLASS = 2
 """Classes are numbered from here: 1 is <s>, and 0 stands for no class, as <unk> does for words."""
 
 
@@ -103,7 +103,7 @@ def train_class_ngrams(
     """Train modified Kneser-Ney over the classes of words, up to an order."""
     counts = counts.up_to(order or counts.order)
     unigrams = counts.levels[0].counts
-    classes = renumbered(adopt_unseen(class_of, unigrams))
+    classes = _renumbered(adopt_unseen(class_of, unigrams))
     levels = class_levels(counts.levels, classes)
     notes: list[str] = []
     trie = estimate_kneser_ney(levels, levels[0].counts > 0, notes.append)
@@ -121,12 +121,12 @@ def train_class_ngrams(
     return ClassNgramModel(counts.vocabulary, trie, frozen(classes), frozen(members), info, unigrams)
 
 
-def renumbered(class_of: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+def _renumbered(class_of: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """The classes numbered from 2 on; <s> is 1 and alone, whatever class it was in."""
     ordinary = np.arange(class_of.size) != BOS
     _, numbers = np.unique(class_of[ordinary], return_inverse=True)
     out = np.full(class_of.size, BOS, dtype=np.int32)
-    out[ordinary] = numbers + FIRST_CLASS
+    out[ordinary] = numbers + _FIRST_CLASS
     return out
 
 

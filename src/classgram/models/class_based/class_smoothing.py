@@ -16,7 +16,7 @@ Int64s = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
-def row_starts(pairs: Sequence[ClassPairs], contexts: int) -> Int64s:
+def _row_starts(pairs: Sequence[ClassPairs], contexts: int) -> Int64s:
     """Where each context's row starts."""
     rows = np.concatenate([pair.contexts for pair in pairs])
     return np.searchsorted(rows, np.arange(contexts + 1)).astype(np.int64)
@@ -46,19 +46,19 @@ def interpolated_rows(
             frozen(np.searchsorted(pairs.contexts, np.arange(first, pairs.end + 1)).astype(np.int64)),
             frozen(pairs.counts),
             frozen(shares),
-            frozen(pair_discounts(pairs.counts)),
+            frozen(_pair_discounts(pairs.counts)),
             estimates,
             gained,
         )
         probabilities.append(estimates)
         backoffs.append(gained)
         lower_keys, lower, first = pairs.contexts * size + pairs.classes, estimates, pairs.end
-    return make_rows(
+    return _make_rows(
         lengths, parents, np.concatenate(probabilities), np.concatenate(backoffs), without_context
     )
 
 
-def pair_discounts(counts: Int64s) -> Floats:
+def _pair_discounts(counts: Int64s) -> Floats:
     """Discounts for pairs seen once, twice, and more often, or 0.75 where they cannot be estimated."""
     values, problem = modified_kneser_ney_discounts(frozen(counts))
     return np.array([0.0, ABSOLUTE_DISCOUNT]) if problem else values
@@ -91,10 +91,10 @@ def paper_rows(
         if unseen:
             backoffs[rows] = class_count * unseen_share / totals[rows]
     parents = np.full(contexts, -1, dtype=np.int32)
-    return make_rows(lengths, parents, np.concatenate(probabilities), backoffs, uniform)
+    return _make_rows(lengths, parents, np.concatenate(probabilities), backoffs, uniform)
 
 
-def make_rows(
+def _make_rows(
     lengths: Sequence[ClassPairs],
     parents: npt.NDArray[np.int32],
     probabilities: Floats,
@@ -103,7 +103,7 @@ def make_rows(
 ) -> ClassRows:
     """The rows of all contexts as read-only arrays of logarithms."""
     return ClassRows(
-        frozen(row_starts(lengths, parents.size)),
+        frozen(_row_starts(lengths, parents.size)),
         frozen(np.concatenate([pairs.classes for pairs in lengths]).astype(np.int32)),
         frozen(logarithm(probabilities).astype(np.float32)),
         frozen(logarithm(backoffs).astype(np.float32)),

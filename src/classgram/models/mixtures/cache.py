@@ -17,7 +17,7 @@ WINDOWS = (100, 500, 2000)
 """How many events back the caches look: one cache of words and one of word pairs for each."""
 
 
-def words_before(words: Int32s) -> Int32s:
+def _words_before(words: Int32s) -> Int32s:
     """The context word of every event: the event before, or <s> after a sentence's end."""
     before = np.empty_like(words)
     before[:1] = BOS
@@ -44,7 +44,7 @@ def cache_probabilities(
     columns = np.empty((words.size, 2 * len(windows)))
     if limits is None:
         limits = np.zeros(events.size, np.int64)
-    streams = (frozen(events), frozen(words_before(events)), frozen(limits))
+    streams = (frozen(events), frozen(_words_before(events)), frozen(limits))
     places = 1 << (2 * events.size + 1).bit_length()
     for index, window in enumerate(windows):
         singles = (np.zeros(vocabulary_size, np.int32), np.zeros(vocabulary_size, np.int32))
@@ -64,7 +64,7 @@ def cache_distributions(history: Int32s, windows: Sequence[int], vocabulary_size
             continue
         rows[2 * index] = np.bincount(events, minlength=vocabulary_size) / events.size
         rows[2 * index + 1] = rows[2 * index]
-        before = words_before(history)[max(0, history.size - window) :]
+        before = _words_before(history)[max(0, history.size - window) :]
         context = BOS if history[-1] == EOS else history[-1]
         after = events[before == context]
         if after.size:

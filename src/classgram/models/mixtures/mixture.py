@@ -28,7 +28,7 @@ from classgram.text.vocabulary import BOS, EOS, UNK, Vocabulary
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 
-SHARES = 4
+_SHARES = 4
 """Into how many buckets the contexts of one length are divided."""
 
 EVENTS_PER_BUCKET = 500
@@ -88,16 +88,16 @@ class MixtureModel(LanguageModel):
     def session(self) -> "MixtureModel":
         """The model as it goes through one text: with a cache, each batch continues the last."""
         parts = {item.name: getattr(self, item.name) for item in fields(self)}
-        return MixtureSession(**parts | {"components": tuple(one.session() for one in self.components)})
+        return _MixtureSession(**parts | {"components": tuple(one.session() for one in self.components)})
 
     def unit_log_probabilities(self, sentences: Sentences, units: Lengths) -> Floats:
         """The same of units that know nothing of each other: caches start empty in each."""
-        logs, buckets = component_logs(self.components, self.buckets, sentences, units=units)
+        logs, buckets = _component_logs(self.components, self.buckets, sentences, units=units)
         firsts = sentences.offsets[units]
         limits = np.repeat(firsts, np.diff(firsts, append=sentences.tokens))
         nothing = np.empty(0, np.int32)
         cached = cache_probabilities(nothing, sentences.ids, self.windows, len(self.vocabulary), limits)
-        return mixed_logs(logs, cached, self.weights[buckets])
+        return _mixed_logs(logs, cached, self.weights[buckets])
 
     def start(self, bos: bool = True) -> MixtureState:
         """The state at the start of a text."""
@@ -105,7 +105,7 @@ class MixtureModel(LanguageModel):
 
     def advance(self, state: State, word: int) -> MixtureState:
         """The state after one more event; after </s> the next sentence begins, the cache filled."""
-        states, history = as_mixture_state(state)
+        states, history = _as_mixture_state(state)
         if word == EOS:
             states = tuple(m.next_sentence(one) for m, one in zip(self.components, states, strict=True))
         else:
@@ -122,7 +122,7 @@ class MixtureModel(LanguageModel):
 
     def distribution(self, state: State) -> Floats:
         """The probability of every word of the vocabulary."""
-        states, history = as_mixture_state(state)
+        states, history = _as_mixture_state(state)
         rows = [model.distribution(one) for model, one in zip(self.components, states, strict=True)]
         cached = cache_distributions(np.array(history, np.int32), self.windows, len(self.vocabulary))
         weights = self.weights[self._bucket(states)][: len(rows) + cached.shape[0]]
@@ -131,11 +131,11 @@ class MixtureModel(LanguageModel):
 
     def log_probability(self, state: State, word: int) -> float:
         """The natural logarithm of one word's probability."""
-        states, history = as_mixture_state(state)
+        states, history = _as_mixture_state(state)
         logs = [m.log_probability(one, word) for m, one in zip(self.components, states, strict=True)]
         cached = cache_distributions(np.array(history, np.int32), self.windows, len(self.vocabulary))
         weights = self.weights[[self._bucket(states)]]
-        return float(mixed_logs(np.array([logs]), cached[:, word][None], weights)[0])
+        return float(_mixed_logs(np.array([logs]), cached[:, word][None], weights)[0])
 
     def _bucket(self, states: Sequence[State]) -> int:
         if self.buckets is None:
@@ -190,11 +190,11 @@ class MixtureModel(LanguageModel):
             key: config[key] for key in ("recipe", "chosen", "kept", "notes", "held_out") if key in config
         }
         model = cls(vocabulary, components, weights, buckets, tuple(windows), info)
-        check_mixture(folder, model)
+        _check_mixture(folder, model)
         return model
 
 
-class MixtureSession(MixtureModel):
+class _MixtureSession(MixtureModel):
     """A mixture on its way through a text: it remembers the events that its caches need."""
 
     @cached_property
@@ -203,21 +203,21 @@ class MixtureSession(MixtureModel):
 
     def log_probabilities(self, sentences: Sentences, bos: bool = True) -> Floats:
         """Natural logarithms of every event's probability, the caches filled by earlier batches."""
-        logs, buckets = component_logs(self.components, self.buckets, sentences, bos)
+        logs, buckets = _component_logs(self.components, self.buckets, sentences, bos)
         history = self._seen[0]
         cached = cache_probabilities(history, sentences.ids, self.windows, len(self.vocabulary))
         self._seen[0] = np.concatenate([history, sentences.ids])[-max(self.windows, default=0) - 1 :]
-        return mixed_logs(logs, cached, self.weights[buckets])
+        return _mixed_logs(logs, cached, self.weights[buckets])
 
 
-def as_mixture_state(state: State) -> MixtureState:
+def _as_mixture_state(state: State) -> MixtureState:
     """A state of a mixture."""
     if not isinstance(state, MixtureState):
         raise InputError(f"{state!r} is no state of this model; take it from start or advance")
     return state
 
 
-def check_mixture(folder: Folder, model: MixtureModel) -> None:
+def _check_mixture(folder: Folder, model: MixtureModel) -> None:
     """Refuse weights and buckets that do not belong to the components."""
     columns = len(model.components) + 2 * len(model.windows)
     rows = model.buckets.number if model.buckets else 1
@@ -234,7 +234,7 @@ def check_mixture(folder: Folder, model: MixtureModel) -> None:
         raise InputError(f"{folder.path}: config.json names no valid guide; make the model again")
 
 
-def component_logs(
+def _component_logs(
     components: Sequence[LanguageModel],
     buckets: Buckets | None,
     sentences: Sentences,
@@ -255,7 +255,7 @@ def component_logs(
     return logs, of_event
 
 
-def mixed_logs(logs: Floats, cached: Floats, weights: Floats) -> Floats:
+def _mixed_logs(logs: Floats, cached: Floats, weights: Floats) -> Floats:
     """The logarithm of weighted rows: models' log-probabilities, then caches' probabilities.
 
     A cache of -1 gives its weight to the others. Exact also where probabilities are too small for
@@ -290,20 +290,20 @@ class Trial(NamedTuple):
     """Whether unknown words count, which models of a text without any know nothing of."""
 
 
-def make_buckets(trial: Trial) -> Buckets | None:
+def _make_buckets(trial: Trial) -> Buckets | None:
     """Buckets of about equally many held-out events for each context length, if there are enough."""
     components, sentences = trial.components, trial.sentences
     guides = [number for number, model in enumerate(components) if isinstance(model, NgramModel)]
     if not guides or len(components) == 1:
         return None
     guide = cast(NgramModel, components[guides[0]])
-    if sentences.tokens < EVENTS_PER_BUCKET * guide.order * SHARES:
+    if sentences.tokens < EVENTS_PER_BUCKET * guide.order * _SHARES:
         return None
     lengths, backoffs = guide.trie.knowledge(guide.scores_with_contexts(sentences)[1])
-    edges = np.zeros((guide.order, SHARES - 1))
+    edges = np.zeros((guide.order, _SHARES - 1))
     for length in range(guide.order):
         if (lengths == length).any():
-            edges[length] = np.quantile(backoffs[lengths == length], np.arange(1, SHARES) / SHARES)
+            edges[length] = np.quantile(backoffs[lengths == length], np.arange(1, _SHARES) / _SHARES)
     return Buckets(guides[0], frozen(edges))
 
 
@@ -322,11 +322,11 @@ def mix_by_trials(
 ) -> MixtureModel:
     """Mix the models of the first trial with the weights that all trials together ask for."""
     for trial in trials:
-        check_trial(trial)
+        _check_trial(trial)
     components = trials[0].components
     vocabulary = components[0].vocabulary
     # The edges of buckets are those of one guide, so that several trials have none.
-    buckets = make_buckets(trials[0]) if by_context and len(trials) == 1 else None
+    buckets = _make_buckets(trials[0]) if by_context and len(trials) == 1 else None
     found = [trial_probabilities(trial, windows, buckets) for trial in trials]
     probabilities, of_event = (np.concatenate(parts) for parts in zip(*found, strict=True))
     if buckets:
@@ -348,7 +348,7 @@ def mix_by_trials(
     )
 
 
-def check_trial(trial: Trial) -> None:
+def _check_trial(trial: Trial) -> None:
     """Refuse models that cannot be mixed, and held-out text that tells nothing."""
     components, sentences = trial.components, trial.sentences
     if not components:
@@ -367,7 +367,7 @@ def trial_probabilities(
 ) -> tuple[Floats, Int64s]:
     """The probability of every held-out event that counts by every model and cache, and its bucket."""
     components, sentences = trial.components, trial.sentences
-    logs, of_event = component_logs(components, buckets, sentences)
+    logs, of_event = _component_logs(components, buckets, sentences)
     size = len(components[0].vocabulary)
     cached = cache_probabilities(np.empty(0, np.int32), sentences.ids, windows, size)
     counted = (sentences.ids != UNK) | trial.count_unknown

@@ -33,39 +33,39 @@ from classgram.text.vocabulary import EOS, UNK
 
 Int32s = npt.NDArray[np.int32]
 
-INTERLEAVED_ORDER = 4
+_INTERLEAVED_ORDER = 4
 
-SHARES = (100, 50, 50, 30, 30, 20, 20, 10)
+_SHARES = (100, 50, 50, 30, 30, 20, 20, 10)
 """A clustering has the number of different words divided by this as classes; equal ones differ in seed."""
 
 LARGE_TEXT = 5_000_000
-LARGE_SHARES = (100, 50, 30, 20, 10)
+_LARGE_SHARES = (100, 50, 30, 20, 10)
 """A text of more events gets fewer components, so that they fit into memory: they also gain less there."""
 
-HUGE_TEXT = 30_000_000
-HUGE_SHARES = (100, 30, 10)
+_HUGE_TEXT = 30_000_000
+_HUGE_SHARES = (100, 30, 10)
 
-MOST_CLASSES = 2000
-FEWEST_TWICE = 10
-INTERLEAVED = (0, 3)
+_MOST_CLASSES = 2000
+_FEWEST_TWICE = 10
+_INTERLEAVED = (0, 3)
 """The clusterings that are also used for n-grams over words and classes in turn."""
 
 SMALL_TEXT = 50_000
 """A text of fewer events also gets word models of lower orders, and a larger share is held out."""
 
-LOWER_ORDERS = (3, 2)
+_LOWER_ORDERS = (3, 2)
 SMALL_SHARE, SHARE = 10, 20
 """Without held-out text, one part in so many is held out to find the weights."""
 
-ENOUGH_EVENTS = 5000
+_ENOUGH_EVENTS = 5000
 """Where the part held out has fewer events, further parts are held out in turn."""
 
-STRETCH = 5000
+_STRETCH = 5000
 """What is held out are whole stretches of the text of about so many events: caches need them."""
 
-FAST_COMPONENTS = 4
+_FAST_COMPONENTS = 4
 
-COSTS = {"interleaved": 2.0}
+_COSTS = {"interleaved": 2.0}
 """What scoring with a form of model costs beside a plain n-gram model."""
 
 
@@ -95,21 +95,21 @@ def make_plan(training: "Training", seed: int = 0) -> Plan:
     """Choose components for a text: class numbers follow the number of its different words."""
     order = training.counts.order
     small = training.counts.tokens < SMALL_TEXT
-    orders = (order, *(lower for lower in LOWER_ORDERS if small and lower < order))
+    orders = (order, *(lower for lower in _LOWER_ORDERS if small and lower < order))
     large = training.counts.tokens > LARGE_TEXT
-    shares: tuple[int, ...] = SHARES
+    shares: tuple[int, ...] = _SHARES
     if large:
-        shares = HUGE_SHARES if training.counts.tokens > HUGE_TEXT else LARGE_SHARES
+        shares = _HUGE_SHARES if training.counts.tokens > _HUGE_TEXT else _LARGE_SHARES
     types = training.types
     clusterings: list[tuple[int, int]] = []
     for number, share in enumerate(shares):
-        classes = min(max(types // share, 2), MOST_CLASSES)
+        classes = min(max(types // share, 2), _MOST_CLASSES)
         # A second clustering into few classes would hardly differ from the first.
         known = [one for one, _ in clusterings]
-        if classes < types and (classes not in known or classes >= FEWEST_TWICE):
+        if classes < types and (classes not in known or classes >= _FEWEST_TWICE):
             clusterings.append((classes, seed + number))
     at_hand = training.sentences is not None
-    kept = [index for index in INTERLEAVED if at_hand and not large and index < len(clusterings)]
+    kept = [index for index in _INTERLEAVED if at_hand and not large and index < len(clusterings)]
     return Plan(orders, tuple(clusterings), tuple(kept))
 
 
@@ -147,25 +147,25 @@ def train_mixture(
     plan = make_plan(training, classes.seed)
     note(f"components: {plan.describe()}")
     if held_out is not None:
-        trial = Trial(train_components(training, plan, classes), held_out, training.knows_unknown)
-        return finish([trial], options, plan)
+        trial = Trial(_train_components(training, plan, classes), held_out, training.knows_unknown)
+        return _finish([trial], options, plan)
     if training.sentences is None:
         raise InputError("a mixture of counts needs held-out text to find its weights; give --valid")
     # Classes found quickly are good enough to find the weights.
     quick = replace(classes, effort="low")
     trials = [
-        Trial(train_components(part, plan, quick), cut, training.knows_unknown)
+        Trial(_train_components(part, plan, quick), cut, training.knows_unknown)
         for part, cut in cut_parts(training, training.sentences)
     ]
-    components = train_components(training, plan, classes)
+    components = _train_components(training, plan, classes)
     if not trials:
         note("the text is too small to find weights: half of the weight goes to the word model")
-        return evenly_mixed(components, options, plan)
+        return _evenly_mixed(components, options, plan)
     cut = sum(len(trial.sentences) for trial in trials)
     note(
         f"weights found on {cut:,} of {len(training.sentences):,} sentences, held out in {len(trials)} parts"
     )
-    mixed = finish(trials, options, plan)
+    mixed = _finish(trials, options, plan)
     return replace(
         mixed,
         components=tuple(components[index] for index in mixed.info["kept"]),
@@ -173,7 +173,7 @@ def train_mixture(
     )
 
 
-def evenly_mixed(components: Sequence[LanguageModel], options: MixtureOptions, plan: Plan) -> MixtureModel:
+def _evenly_mixed(components: Sequence[LanguageModel], options: MixtureOptions, plan: Plan) -> MixtureModel:
     """A mixture whose weights no text has told."""
     windows = WINDOWS if options.cache else ()
     weights = weak_prior(len(components) + 2 * len(windows))[0]
@@ -198,10 +198,10 @@ def cut_parts(training: Training, sentences: Sentences) -> Iterator[tuple[Traini
     vocabulary, order = training.counts.vocabulary, training.counts.order
     complete = bool(training.counts.levels[0].counts[EOS + 1 :].all())
     share = min(SMALL_SHARE if sentences.tokens < SMALL_TEXT else SHARE, len(sentences))
-    stretches = share * max(1, sentences.tokens // share // STRETCH)
+    stretches = share * max(1, sentences.tokens // share // _STRETCH)
     part_of = np.arange(len(sentences)) * stretches // len(sentences) % share
     held = np.repeat(part_of, np.diff(sentences.offsets))
-    for number in range(min(share, -(-ENOUGH_EVENTS * share // sentences.tokens))):
+    for number in range(min(share, -(-_ENOUGH_EVENTS * share // sentences.tokens))):
         rest, cut = sentences.ids[held != number], sentences.ids[held == number]
         known = np.bincount(rest, minlength=len(vocabulary)) > 0
         if complete:
@@ -213,7 +213,7 @@ def cut_parts(training: Training, sentences: Sentences) -> Iterator[tuple[Traini
         yield Training(counts, part), sentences_from_ids(cut, EOS)
 
 
-def train_components(training: Training, plan: Plan, options: TrainClassesOptions) -> list[LanguageModel]:
+def _train_components(training: Training, plan: Plan, options: TrainClassesOptions) -> list[LanguageModel]:
     """Train every component, the clusterings side by side; the word model is the first."""
     counts, sentences = training.counts, training.sentences
     order = plan.orders[0]
@@ -221,17 +221,17 @@ def train_components(training: Training, plan: Plan, options: TrainClassesOption
         word_models = [pool.submit(train_kneser_ney, counts, one) for one in plan.orders]
         # The largest first, so that no thread is left with a long one at the end.
         by_size = sorted(range(len(plan.clusterings)), key=lambda index: -plan.clusterings[index][0])
-        found = {index: pool.submit(cluster, counts, plan, index, options) for index in by_size}
+        found = {index: pool.submit(_cluster, counts, plan, index, options) for index in by_size}
         classes = [found[index].result() for index in range(len(plan.clusterings))]
         jobs: list[Future[Any]] = [pool.submit(train_class_ngrams, counts, one, order) for one in classes]
         if sentences is not None:
             for index in plan.interleaved:
-                arguments = (sentences, counts.vocabulary, classes[index], min(INTERLEAVED_ORDER, order))
+                arguments = (sentences, counts.vocabulary, classes[index], min(_INTERLEAVED_ORDER, order))
                 jobs.append(pool.submit(train_interleaved, *arguments))
         return [job.result() for job in (*word_models, *jobs)]
 
 
-def cluster(counts: NgramCounts, plan: Plan, index: int, options: TrainClassesOptions) -> Int32s:
+def _cluster(counts: NgramCounts, plan: Plan, index: int, options: TrainClassesOptions) -> Int32s:
     """One clustering of the words."""
     classes, seed = plan.clusterings[index]
     effort = options.effort or "normal"
@@ -244,15 +244,15 @@ def cluster(counts: NgramCounts, plan: Plan, index: int, options: TrainClassesOp
     return result.partition.words
 
 
-def finish(trials: Sequence[Trial], options: MixtureOptions, plan: Plan) -> MixtureModel:
+def _finish(trials: Sequence[Trial], options: MixtureOptions, plan: Plan) -> MixtureModel:
     """Mix the components, or the few best of them, and say what was chosen."""
-    kept = choose_few(trials) if options.fast else list(range(len(trials[0].components)))
+    kept = _choose_few(trials) if options.fast else list(range(len(trials[0].components)))
     chosen = [one._replace(components=[one.components[index] for index in kept]) for one in trials]
     model = mix_by_trials(chosen, WINDOWS if options.cache else ())
     return replace(model, info={**model.info, "chosen": plan.describe(), "kept": kept})
 
 
-def choose_few(trials: Sequence[Trial]) -> list[int]:
+def _choose_few(trials: Sequence[Trial]) -> list[int]:
     """The word model, and one after another the component that helps most for its cost."""
     probabilities = np.concatenate([trial_probabilities(trial)[0] for trial in trials])
     components = trials[0].components
@@ -262,11 +262,11 @@ def choose_few(trials: Sequence[Trial]) -> list[int]:
         return float(np.log(np.maximum(mixed, np.finfo(float).tiny)).mean())
 
     chosen = [0]
-    while len(chosen) < min(FAST_COMPONENTS, len(components)):
+    while len(chosen) < min(_FAST_COMPONENTS, len(components)):
         base = mean_log(chosen)
         others = [index for index in range(len(components)) if index not in chosen]
         gains = [
-            (mean_log([*chosen, index]) - base) / COSTS.get(components[index].form, 1.0) for index in others
+            (mean_log([*chosen, index]) - base) / _COSTS.get(components[index].form, 1.0) for index in others
         ]
         chosen.append(others[int(np.argmax(gains))])
     return chosen

@@ -123,10 +123,10 @@ def one_vocabulary(models: Sequence[LanguageModel]) -> tuple[list[LanguageModel]
         f"the vocabularies differ: of {len(union):,} words in all the models lack "
         f"{', '.join(f'{number:,}' for number in missing)}; words that a model lacks share its <unk>"
     )
-    return [adapted(model, union) for model in models], note
+    return [_adapted(model, union) for model in models], note
 
 
-def adapted(model: LanguageModel, union: Vocabulary) -> LanguageModel:
+def _adapted(model: LanguageModel, union: Vocabulary) -> LanguageModel:
     """A model over a wider vocabulary."""
     if model.vocabulary.words == union.words:
         return model

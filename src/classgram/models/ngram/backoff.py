@@ -18,7 +18,7 @@ from classgram.models.ngram.trie import (
 from classgram.runtime.compiled import frozen
 
 Note = Callable[[str], None]
-Shares = Callable[[int, Level], np.ndarray]
+_Shares = Callable[[int, Level], np.ndarray]
 
 
 def estimate_backoff(
@@ -37,7 +37,7 @@ def estimate_backoff(
         raise_cutoffs(level.starts, level.counts, cutoff, kept)
         return np.where(kept, level.counts, 0.0)
 
-    return estimate_by_shares(levels, predicted, shares)
+    return _estimate_by_shares(levels, predicted, shares)
 
 
 def estimate_katz(
@@ -52,10 +52,10 @@ def estimate_katz(
         kept: np.ndarray = level.counts * factors[np.minimum(level.counts, len(factors) - 1)]
         return kept
 
-    return estimate_by_shares(levels, predicted, shares)
+    return _estimate_by_shares(levels, predicted, shares)
 
 
-def estimate_by_shares(levels: Sequence[Level], predicted: np.ndarray, shares: Shares) -> BackoffTrie:
+def _estimate_by_shares(levels: Sequence[Level], predicted: np.ndarray, shares: _Shares) -> BackoffTrie:
     """Estimate a back-off model whose kept counts are given, 0 where an n-gram is dropped."""
     levels = without_double_starts(levels)
     unigrams = relative_frequencies(levels[0].counts, predicted)

@@ -7,11 +7,11 @@ import numpy.typing as npt
 
 from classgram.models._kernels.estimation import count_counts
 
-FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)
+_FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)
 """For counts 1, 2 and 3 or more, where the text is too small or too regular to estimate them."""
 
 ABSOLUTE_DISCOUNT = 0.75
-GOOD_TURING_LIMIT = 5
+_GOOD_TURING_LIMIT = 5
 """Katz takes higher counts as reliable."""
 
 
@@ -22,7 +22,7 @@ class Discounts(NamedTuple):
     note: str | None = None
 
 
-def count_of_counts(counts: np.ndarray, highest: int) -> np.ndarray:
+def _count_of_counts(counts: np.ndarray, highest: int) -> np.ndarray:
     """Return n_1 to n_highest, the numbers of n-grams with these counts, at their index."""
     totals = np.zeros(highest + 1, np.int64)
     count_counts(counts, totals)
@@ -31,8 +31,8 @@ def count_of_counts(counts: np.ndarray, highest: int) -> np.ndarray:
 
 def modified_kneser_ney_discounts(counts: np.ndarray) -> Discounts:
     """Estimate three discounts from the numbers of n-grams seen once to four times (Chen and Goodman)."""
-    n = count_of_counts(counts, 4)
-    fallback = np.array([0.0, *FALLBACK_DISCOUNTS])
+    n = _count_of_counts(counts, 4)
+    fallback = np.array([0.0, *_FALLBACK_DISCOUNTS])
     if not n[1:].all():
         missing = next(count for count in range(1, 5) if not n[count])
         return Discounts(fallback, f"no n-gram has count {missing}")
@@ -51,8 +51,8 @@ def good_turing_factors(counts: np.ndarray) -> Discounts:
     Where the numbers of n-grams are too irregular for a factor between 0 and 1, absolute discounting
     gives all factors of the order.
     """
-    limit = GOOD_TURING_LIMIT
-    n = count_of_counts(counts, limit + 1)
+    limit = _GOOD_TURING_LIMIT
+    n = _count_of_counts(counts, limit + 1)
     factors = np.ones(limit + 2)
     if n[1:].all():
         common = (limit + 1) * n[limit + 1] / n[1]
@@ -60,12 +60,12 @@ def good_turing_factors(counts: np.ndarray) -> Discounts:
             factors[r] = ((r + 1) * n[r + 1] / n[r] / r - common) / (1 - common) if common != 1 else 0.0
         if ((factors[1:-1] > 0) & (factors[1:-1] < 1)).all():
             return Discounts(factors)
-    discount = absolute_discount(n)
+    discount = _absolute_discount(n)
     factors[1:-1] = [(r - discount) / r for r in range(1, limit + 1)]
     return Discounts(factors, f"Good-Turing fails on these counts; absolute discounting with {discount:.2f}")
 
 
-def absolute_discount(n: np.ndarray) -> float:
+def _absolute_discount(n: np.ndarray) -> float:
     """Estimate b = n1 / (n1 + 2 n2), limited to [0.1, 0.9]; 0.75 where nothing was seen once."""
     if n[1] == 0:
         return ABSOLUTE_DISCOUNT

@@ -30,12 +30,12 @@ def estimate_kneser_ney(
     """
     levels = without_double_starts(levels)
     links = link_levels(levels)
-    counts = adjusted_counts(levels, links)
+    counts = _adjusted_counts(levels, links)
     discounts = [modified_kneser_ney_discounts(level) for level in counts]
-    report_fallbacks(discounts, note)
+    _report_fallbacks(discounts, note)
     unigrams = np.zeros(len(counts[0]))
     for kind in np.atleast_2d(predicted):
-        own = interpolated_unigrams(frozen(counts[0] * kind), discounts[0].values, kind)
+        own = _interpolated_unigrams(frozen(counts[0] * kind), discounts[0].values, kind)
         unigrams[kind] = own[kind]
     estimates: list[LevelEstimates] = []
     lower = unigrams
@@ -55,7 +55,7 @@ def estimate_kneser_ney(
     return assemble(unigrams, estimates)
 
 
-def adjusted_counts(levels: Sequence[Level], links: Sequence[np.ndarray]) -> list[np.ndarray]:
+def _adjusted_counts(levels: Sequence[Level], links: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Return the counts of the highest order, and below it the numbers of different words before.
 
     N-grams that begin with <s> have no word before them, and keep their counts.
@@ -74,7 +74,7 @@ def adjusted_counts(levels: Sequence[Level], links: Sequence[np.ndarray]) -> lis
     return adjusted
 
 
-def interpolated_unigrams(counts: np.ndarray, discounts: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+def _interpolated_unigrams(counts: np.ndarray, discounts: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """Return unigram probabilities, interpolated with the uniform distribution."""
     probabilities = np.empty(len(counts))
     uniform = predicted / predicted.sum()
@@ -83,7 +83,7 @@ def interpolated_unigrams(counts: np.ndarray, discounts: np.ndarray, predicted: 
     return probabilities
 
 
-def report_fallbacks(discounts: Sequence[Discounts], note: Callable[[str], None]) -> None:
+def _report_fallbacks(discounts: Sequence[Discounts], note: Callable[[str], None]) -> None:
     """Tell the orders whose discounts are not estimates, in one line each."""
     for order, (values, problem) in enumerate(discounts, start=1):
         if problem:

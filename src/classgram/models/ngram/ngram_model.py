@@ -98,35 +98,35 @@ def as_node(state: State) -> int:
 
 def train_kneser_ney(counts: NgramCounts, order: int | None = None, note: Note = silent) -> NgramModel:
     """Train a modified Kneser-Ney model on the counts, up to an order."""
-    counts = counts.up_to(checked_order(counts, order))
+    counts = counts.up_to(_checked_order(counts, order))
     notes: list[str] = []
     trie = estimate_kneser_ney(counts.levels, predicted_words(counts.vocabulary), notes.append)
-    return finish(counts, trie, {"recipe": "kneser-ney"}, notes, note)
+    return _finish(counts, trie, {"recipe": "kneser-ney"}, notes, note)
 
 
 def train_backoff(counts: NgramCounts, order: int | None = None, cutoffs: Sequence[int] = (2,)) -> NgramModel:
     """Train the paper's back-off model; cut-offs are for the orders from 2 up."""
-    counts = counts.up_to(checked_order(counts, order))
+    counts = counts.up_to(_checked_order(counts, order))
     trie = estimate_backoff(counts.levels, predicted_words(counts.vocabulary), cutoffs)
-    return finish(counts, trie, {"recipe": "backoff", "cutoffs": list(cutoffs)}, [], silent)
+    return _finish(counts, trie, {"recipe": "backoff", "cutoffs": list(cutoffs)}, [], silent)
 
 
 def train_katz(counts: NgramCounts, order: int | None = None, note: Note = silent) -> NgramModel:
     """Train a Katz back-off model with Good-Turing discounts."""
-    counts = counts.up_to(checked_order(counts, order))
+    counts = counts.up_to(_checked_order(counts, order))
     notes: list[str] = []
     trie = estimate_katz(counts.levels, predicted_words(counts.vocabulary), notes.append)
-    return finish(counts, trie, {"recipe": "katz"}, notes, note)
+    return _finish(counts, trie, {"recipe": "katz"}, notes, note)
 
 
-def checked_order(counts: NgramCounts, order: int | None) -> int:
+def _checked_order(counts: NgramCounts, order: int | None) -> int:
     """The order to train, that of the counts if none is given."""
     if order is not None and order < 2:
         raise InputError(f"--order {order}: word models have an order of 2 or more")
     return order or counts.order
 
 
-def finish(
+def _finish(
     counts: NgramCounts, trie: BackoffTrie, info: dict[str, Any], notes: list[str], note: Note
 ) -> NgramModel:
     """The model, with all that is worth telling about how it was made."""

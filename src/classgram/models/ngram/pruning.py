@@ -30,8 +30,8 @@ def prune_trie(trie: BackoffTrie, limit: float) -> BackoffTrie:
     links = suffixes_by_level(trie)
     probabilities = probabilities_by_level(trie)
     losses = worths(levels, links, probabilities)
-    kept = above(losses[1:], np.log1p(limit)) if limit < 1 else best(trie.sizes[0], losses[1:], int(limit))
-    keep_one_bigram(kept, losses[1])
+    kept = _above(losses[1:], np.log1p(limit)) if limit < 1 else _best(trie.sizes[0], losses[1:], int(limit))
+    _keep_one_bigram(kept, losses[1])
     estimates = []
     for number, (level, link) in enumerate(zip(levels[1:], links, strict=True)):
         lower = probabilities[number][link]
@@ -73,12 +73,12 @@ def worths(
     return losses
 
 
-def above(losses: list[Floats], threshold: float) -> list[npt.NDArray[np.bool_]]:
+def _above(losses: list[Floats], threshold: float) -> list[npt.NDArray[np.bool_]]:
     """Which n-grams are worth more than a threshold."""
     return [one > threshold for one in losses]
 
 
-def best(unigrams: int, losses: list[Floats], size: int) -> list[npt.NDArray[np.bool_]]:
+def _best(unigrams: int, losses: list[Floats], size: int) -> list[npt.NDArray[np.bool_]]:
     """Which n-grams to keep so that so many are left: of equal ones the shorter, which others need."""
     if size <= unigrams:
         raise InputError(
@@ -92,7 +92,7 @@ def best(unigrams: int, losses: list[Floats], size: int) -> list[npt.NDArray[np.
     return np.split(kept, np.cumsum([one.size for one in losses])[:-1])
 
 
-def keep_one_bigram(kept: list[npt.NDArray[np.bool_]], losses: Floats) -> None:
+def _keep_one_bigram(kept: list[npt.NDArray[np.bool_]], losses: Floats) -> None:
     """Keep the bigram that is worth most in any case: files without any are not read by others."""
     if losses.size and not kept[0].any():
         kept[0][int(np.argmax(losses))] = True

@@ -20,7 +20,7 @@ from classgram.runtime.compiled import frozen, packed
 from classgram.text.sentences import Sentences
 from classgram.text.vocabulary import BOS
 
-LOG_ZERO = -99 * float(np.log(10))
+_LOG_ZERO = -99 * float(np.log(10))
 """The log-probability that stands for none, as ARPA files write it."""
 
 EMPTY_CONTEXT = -1
@@ -28,7 +28,7 @@ EMPTY_CONTEXT = -1
 INDEX_PAYS = 20
 """An index is made once the events scored, times this, are as many as the n-grams."""
 
-NO_INDEX = frozen(np.empty(0, dtype=np.int64))
+_NO_INDEX = frozen(np.empty(0, dtype=np.int64))
 
 Floats = npt.NDArray[np.float64]
 Int32s = npt.NDArray[np.int32]
@@ -67,7 +67,7 @@ class BackoffTrie:
         nodes = np.empty(len(sentences.ids), dtype=np.int32)
         ids, offsets = frozen(sentences.ids), frozen(sentences.offsets)
         self._scored[0] += len(ids)
-        index = self._index if self._scored[0] * INDEX_PAYS >= sum(self.sizes) else NO_INDEX
+        index = self._index if self._scored[0] * INDEX_PAYS >= sum(self.sizes) else _NO_INDEX
         room = np.empty((self.order + 2, BLOCK + 1), np.int64)
         first, out = self.first_context(bos), (log_probabilities, nodes)
         score_blocks(self.arrays, index, (ids, offsets), first, out, room)
@@ -169,11 +169,11 @@ class BackoffTrie:
         arrays = TrieArrays(
             *(folder.array(prefix + name, dtypes.get(name, np.int32)) for name in TrieArrays._fields)
         )
-        check_arrays(folder, arrays, sizes)
+        _check_arrays(folder, arrays, sizes)
         return cls(packed(arrays), tuple(sizes))
 
 
-def check_arrays(folder: Folder, arrays: TrieArrays, sizes: Sequence[int]) -> None:
+def _check_arrays(folder: Folder, arrays: TrieArrays, sizes: Sequence[int]) -> None:
     """Refuse arrays whose lengths or ids do not belong together, before any kernel sees them."""
     nodes, inner = sum(sizes), sum(sizes[:-1])
     lengths = {"starts": inner + 1, "words": nodes, "suffixes": nodes, "log_probabilities": nodes}
@@ -242,7 +242,7 @@ def assemble(
     back-off gives, so that they change nothing.
     """
     if kept is not None:
-        estimates = shrink(len(unigrams), estimates, kept)
+        estimates = _shrink(len(unigrams), estimates, kept)
     sizes = [len(unigrams), *(len(item.level.words) for item in estimates)]
     if sum(sizes) >= 2**31:
         raise InputError("the model has more than 2**31 n-grams; use cut-offs or a lower order")
@@ -257,28 +257,28 @@ def assemble(
     probabilities = [unigrams, *(item.probabilities for item in estimates)]
     backoffs = [item.backoffs for item in estimates]
     arrays = TrieArrays(
-        starts=joined(starts, np.int32),
-        words=joined(words, np.int32),
-        suffixes=joined(suffixes, np.int32),
-        log_probabilities=joined([logarithm(array) for array in probabilities], np.float32),
-        log_backoffs=joined([logarithm(array) for array in backoffs], np.float32),
+        starts=_joined(starts, np.int32),
+        words=_joined(words, np.int32),
+        suffixes=_joined(suffixes, np.int32),
+        log_probabilities=_joined([logarithm(array) for array in probabilities], np.float32),
+        log_backoffs=_joined([logarithm(array) for array in backoffs], np.float32),
     )
     return BackoffTrie(packed(arrays), tuple(sizes))
 
 
-def joined(parts: Sequence[np.ndarray], dtype: type) -> np.ndarray:
+def _joined(parts: Sequence[np.ndarray], dtype: type) -> np.ndarray:
     """Return the parts as one read-only array."""
     return frozen(np.concatenate([np.asarray(part, dtype=dtype) for part in parts] or [np.empty(0, dtype)]))
 
 
 def logarithm(values: np.ndarray) -> np.ndarray:
     """Return natural logarithms, with the customary -99 (base 10) for zero."""
-    logs = np.full(len(values), LOG_ZERO)
+    logs = np.full(len(values), _LOG_ZERO)
     np.log(values, out=logs, where=values > 0)
     return logs
 
 
-def shrink(
+def _shrink(
     words: int, estimates: Sequence[LevelEstimates], kept: Sequence[np.ndarray]
 ) -> list[LevelEstimates]:
     """Return the levels with just the n-grams that are kept, or that kept ones begin or end with."""
