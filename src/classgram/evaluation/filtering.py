@@ -59,7 +59,7 @@ def score_units(model: LanguageModel, records: Iterable[Record], unit: Unit) -> 
 
 
 def _sentence_lines(records: list[Record], unit: Unit) -> list[str]:
-    """The sentences of a unit; in documents blank lines are none."""
+    """Return the sentences of a unit; in documents blank lines are none."""
     if unit == "line":
         return [record.text for record in records]
     lines = [line for record in records for line in record.text.split("\n")]
@@ -67,7 +67,7 @@ def _sentence_lines(records: list[Record], unit: Unit) -> list[str]:
 
 
 def _units(records: Iterable[Record], unit: Unit) -> Iterator[list[Record]]:
-    """The records of each unit."""
+    """Return the records of each unit."""
     held: list[Record] = []
     for record in records:
         if unit == "line" or record.fields is not None:
@@ -82,7 +82,7 @@ def _units(records: Iterable[Record], unit: Unit) -> Iterator[list[Record]]:
 
 
 def _batches(groups: Iterable[list[Record]]) -> Iterator[list[list[Record]]]:
-    """Units gathered into batches that are worth a kernel's call."""
+    """Return units gathered into batches that are worth a kernel's call."""
     batch: list[list[Record]] = []
     lines = letters = 0
     for group in groups:

@@ -6,9 +6,9 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.models.language_model import LanguageModel
+from classgram.runtime.compiled.arrays import Float64Array, Int32Array, Int64Array
 from classgram.text.sentences import Sentences
 from classgram.text.vocabulary import EOS, UNK
 
@@ -32,7 +32,7 @@ class WordSurprisal(NamedTuple):
 
 
 def surprisals(models: Sequence[LanguageModel], lines: Iterable[str]) -> Iterator[WordSurprisal]:
-    """A row for each white-space word of each line, in order; blank lines count as sentences.
+    """Return a row for each white-space word of each line, in order; blank lines count as sentences.
 
     ``bits`` is summed over the tokens that a word became under the model's text options: 0 for a mark
     that was stripped. ``unknown`` and the frequency are those of the first model, the frequency that
@@ -50,7 +50,7 @@ def surprisals(models: Sequence[LanguageModel], lines: Iterable[str]) -> Iterato
 def _batch_rows(
     models: Sequence[LanguageModel], words: list[list[bytes]], first: int
 ) -> Iterator[WordSurprisal]:
-    """The rows of a batch of sentences."""
+    """Return the rows of a batch of sentences."""
     flat = [word.decode() for sentence in words for word in sentence]
     scored = [_word_scores(model, words, flat) for model in models]
     frequencies = _log_frequencies(models[0])
@@ -74,13 +74,13 @@ def _batch_rows(
 class _TokenScores(NamedTuple):
     """A batch's words under one model: the tokens of each, and the bits of each."""
 
-    starts: npt.NDArray[np.int64]
-    ids: npt.NDArray[np.int32]
-    bits: npt.NDArray[np.float64]
+    starts: Int64Array
+    ids: Int32Array
+    bits: Float64Array
 
 
 def _word_scores(model: LanguageModel, words: list[list[bytes]], flat: list[str]) -> _TokenScores:
-    """The surprisal of every word of a batch, in bits."""
+    """Return the surprisal of every word of a batch, in bits."""
     # Each word is made into tokens on its own, and the sentences are put together from them.
     alone = model.encode(flat)
     lengths = np.diff(alone.offsets) - 1
@@ -95,8 +95,8 @@ def _word_scores(model: LanguageModel, words: list[list[bytes]], flat: list[str]
     return _TokenScores(starts, ids, totals[starts[1:]] - totals[starts[:-1]])
 
 
-def _log_frequencies(model: LanguageModel) -> npt.NDArray[np.float64]:
-    """The log10 of every word's relative frequency in the training text.
+def _log_frequencies(model: LanguageModel) -> Float64Array:
+    """Return the log10 of every word's relative frequency in the training text.
 
     A model that does not know it, such as one from an ARPA file, gives its unigram probability.
     """

@@ -22,12 +22,13 @@ from classgram.models._kernels.class_smoothing import score_classes
 from classgram.models.class_based.class_model import ClassModel
 from classgram.models.class_based.class_ngrams import ClassNgramModel
 from classgram.models.class_based.interleaved import InterleavedModel
-from classgram.models.language_model import Floats, LanguageModel
+from classgram.models.language_model import LanguageModel
 from classgram.models.mixtures.mixture import MixtureModel, find_buckets
 from classgram.models.mixtures.wider_vocabulary import AdaptedModel
 from classgram.models.ngram.ngram_model import NgramModel
 from classgram.models.ngram.trie import BackoffTrie
 from classgram.runtime.compiled import frozen
+from classgram.runtime.compiled.arrays import Float64Array as Floats
 from classgram.text.vocabulary import BOS, UNK
 
 States = npt.NDArray[np.int32]

@@ -1,7 +1,6 @@
 """Training by recipe: counts, and classes for class models, become a language model."""
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.classes.partition import Partition
 from classgram.clustering.exchange import exchange
@@ -10,8 +9,8 @@ from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
 from classgram.models.class_based.class_model import ClassMaps, estimate_class_model
 from classgram.models.class_based.class_ngrams import train_class_ngrams
-from classgram.models.language_model import LanguageModel
-from classgram.models.ngram.ngram_model import Note, silent, train_backoff, train_katz, train_kneser_ney
+from classgram.models.language_model import LanguageModel, Note, silent
+from classgram.models.ngram.ngram_model import train_backoff, train_katz, train_kneser_ney
 from classgram.options import (
     ClusterOptions,
     ModelOptions,
@@ -19,6 +18,7 @@ from classgram.options import (
     SearchOptions,
     TrainClassesOptions,
 )
+from classgram.runtime.compiled.arrays import BoolArray
 from classgram.runtime.progress import Report
 from classgram.runtime.progress import silent as unseen
 from classgram.text.vocabulary import Vocabulary
@@ -30,7 +30,7 @@ _DEFAULT_ORDERS = {"mixture": 5, "kneser-ney": 5, "katz": 3, "backoff": 3, "clas
 
 
 def training_order(options: ModelOptions, classes: Partition | str | None = None) -> int:
-    """The order that a recipe counts and trains; ``classes`` are given, or a shape to be made."""
+    """Return the order that a recipe counts and trains; ``classes`` are given, or a shape to be made."""
     if options.order is not None and not 2 <= options.order <= 32:
         raise InputError(f"--order {options.order}: models have an order from 2 to 32")
     if isinstance(classes, Partition) and classes.shape != "tied":
@@ -126,7 +126,7 @@ def train_class_model(
 
 
 def class_maps(partition: Partition, vocabulary: Vocabulary, order: int) -> ClassMaps:
-    """A partition's maps over the words of a vocabulary.
+    """Return a partition's maps over the words of a vocabulary.
 
     A word that the classes were not made for is in the class of <unk>.
     """
@@ -148,10 +148,8 @@ def class_maps(partition: Partition, vocabulary: Vocabulary, order: int) -> Clas
     return ClassMaps(np.concatenate([words, contexts[len(old) :][kept]])[None], predicted, elements)
 
 
-def _translated(
-    contexts: Contexts, old: Vocabulary, new: Vocabulary
-) -> tuple[Contexts, npt.NDArray[np.bool_]]:
-    """The context elements in the ids of another vocabulary, and which of the tuples remain."""
+def _translated(contexts: Contexts, old: Vocabulary, new: Vocabulary) -> tuple[Contexts, BoolArray]:
+    """Return the context elements in the ids of another vocabulary, and which of the tuples remain."""
     if old.words == new.words:
         return contexts, np.ones(len(contexts.tuples), dtype=np.bool_)
     missing = -2

@@ -82,13 +82,13 @@ Cell = Clustering | WordModel | Mixture
 
 
 def cell_key(cell: Cell, text: str) -> str:
-    """The name of a cell's result: a digest of everything that the result depends on."""
+    """Return the name of a cell's result: a digest of everything that the result depends on."""
     settings = {"kind": type(cell).__name__, "version": _VERSION, "text": text, **chosen_settings(cell)}
     return checksum(json.dumps(settings, sort_keys=True).encode())
 
 
 def chosen_settings(options: object) -> dict[str, Any]:
-    """The fields of a dataclass, and of those in it, that are not at their defaults.
+    """Return the fields of a dataclass, and of those in it, that are not at their defaults.
 
     So an option that is new in classgram, and left alone, does not make earlier results useless.
     """
@@ -104,12 +104,12 @@ def chosen_settings(options: object) -> dict[str, Any]:
 
 
 def shares_counts(cell: Cell) -> bool:
-    """Whether a cell uses counts that others use, too."""
+    """Return whether a cell uses counts that others use, too."""
     return not isinstance(cell, Mixture) and cell.order <= _SHARED_ORDER
 
 
 def run_cell(cell: Cell, work: Path) -> dict[str, Any]:
-    """The results of a cell."""
+    """Return the results of a cell."""
     prepared = load_prepared(work, cell.sample.punctuation)
     if isinstance(cell, Mixture):
         return _mixture_results(cell, prepared)
@@ -131,7 +131,7 @@ def save_result(path: Path, cell: Cell, result: dict[str, Any]) -> None:
 
 
 def load_result(path: Path) -> dict[str, Any] | None:
-    """A cell's result, or None where there is none that can be read."""
+    """Return a cell's result, or None where there is none that can be read."""
     try:
         result = json.loads(path.read_bytes())["result"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -140,7 +140,7 @@ def load_result(path: Path) -> dict[str, Any] | None:
 
 
 def _sample_results(counts: NgramCounts) -> dict[str, Any]:
-    """How large the training set was, in words as this way of reading makes them."""
+    """Return how large the training set was, in tokens of this reading."""
     unigrams = counts.levels[0].counts
     return {
         "tokens": counts.tokens,
@@ -150,7 +150,7 @@ def _sample_results(counts: NgramCounts) -> dict[str, Any]:
 
 
 def _model_results(model: LanguageModel, prepared: Prepared) -> dict[str, Any]:
-    """A model's perplexities on the test text, and its size."""
+    """Return a model's perplexities on the test text, and its size."""
     evaluation = evaluate_sentences(model, prepared.test)[0]
     return {
         "perplexity": evaluation.perplexity_excluding_unknown,
@@ -160,7 +160,7 @@ def _model_results(model: LanguageModel, prepared: Prepared) -> dict[str, Any]:
 
 
 def _model_size(model: LanguageModel) -> dict[str, int]:
-    """The probabilities and weights that a model stores, and the bytes of all its arrays."""
+    """Return the probabilities and weights that a model stores, and the bytes of all its arrays."""
     arrays = model.to_files().arrays.values()
     return {
         "parameters": sum(array.size for array in arrays if array.dtype.kind == "f"),
@@ -169,7 +169,7 @@ def _model_size(model: LanguageModel) -> dict[str, int]:
 
 
 def _clustering_results(cell: Clustering, counts: NgramCounts, prepared: Prepared) -> dict[str, Any]:
-    """What a search found, and the perplexities of the class models over it."""
+    """Return what a search found, and the perplexities of the class models over it."""
     options, lowered = _fitting_numbers(counts, cell.classes)
     if _table_size(counts, options) > _ALWAYS_DENSE:
         # The first moments of the search itself: sparse tables have kernels that no small text reaches.
@@ -191,7 +191,7 @@ def _clustering_results(cell: Clustering, counts: NgramCounts, prepared: Prepare
 
 
 def _table_size(counts: NgramCounts, options: ClusterOptions) -> int:
-    """The number of pairs of classes, contexts that are classes of their own counted as such."""
+    """Return the number of pairs of classes, contexts that are classes of their own counted as such."""
     assert isinstance(options.classes, int)
     if options.shape == "predictive":
         return len(counts.vocabulary) * options.classes
@@ -199,7 +199,7 @@ def _table_size(counts: NgramCounts, options: ClusterOptions) -> int:
 
 
 def _search_results(found: Result) -> dict[str, Any]:
-    """How a search went."""
+    """Return the value, the length and the time of a search."""
     return {
         "F": found.F,
         "ended": found.ended,
@@ -209,7 +209,7 @@ def _search_results(found: Result) -> dict[str, Any]:
 
 
 def _fitting_numbers(counts: NgramCounts, options: ClusterOptions) -> tuple[ClusterOptions, bool]:
-    """Class numbers no larger than the numbers of elements, and whether any was lowered."""
+    """Return class numbers no larger than the numbers of elements, and whether any was lowered."""
     contexts, words = _elements(counts, options)
     assert isinstance(options.classes, int)
     classes = min(options.classes, words)
@@ -220,7 +220,7 @@ def _fitting_numbers(counts: NgramCounts, options: ClusterOptions) -> tuple[Clus
 
 
 def _elements(counts: NgramCounts, options: ClusterOptions) -> tuple[int, int]:
-    """The numbers of contexts and of words that could have classes of their own."""
+    """Return the numbers of contexts and of words that could have classes of their own."""
     if options.order == 2:
         # Every word but the sentence end is also a context.
         seen = max(1, int(np.count_nonzero(counts.levels[0].counts)) - 1)
@@ -230,7 +230,7 @@ def _elements(counts: NgramCounts, options: ClusterOptions) -> tuple[int, int]:
 
 
 def _mixture_results(cell: Mixture, prepared: Prepared) -> dict[str, Any]:
-    """The perplexities of a mixture."""
+    """Return the perplexities of a mixture."""
     sentences = prepared.sentences(cell.sample.words)
     counts = count_sentences(prepared.vocabulary, sentences, CountOptions(cell.order))
     classes = TrainClassesOptions(seed=cell.seed, effort=cell.effort, threads=1)

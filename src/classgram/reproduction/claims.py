@@ -29,26 +29,26 @@ class _Claim(NamedTuple):
     most: float = float("inf")
 
     def row(self) -> tuple[Entry, ...]:
-        """The claim as a row of the table."""
+        """Return the claim as a row of the table."""
         theirs, ours = self.figures
         holds = None if ours is None else ("yes" if self.least <= ours <= self.most else "no")
         return (self.text, self.measure, theirs, ours, holds)
 
 
 def claims_table(tables: _Tables) -> Table:
-    """All claims whose tables are there."""
+    """Return all claims whose tables are there."""
     claims = [*_search_claims(tables), *_parameter_claims(tables), *_model_claims(tables)]
     rows = tuple(claim.row() for claim in claims)
     return Table("claims", "The paper's claims, by its own figures and by ours", _COLUMNS, rows)
 
 
 def _numbers(table: Table, key: str) -> list[float]:
-    """The known numbers of a column."""
+    """Return the known numbers of a column."""
     return [found for value in table.column(key) if (found := number(value)) is not None]
 
 
 def _search_claims(tables: _Tables) -> list[_Claim]:
-    """What the paper says of table 1."""
+    """Return the claims that the paper makes about table 1."""
     if "table-1" not in tables:
         return []
     main, fitted = tables["table-1"][:2]
@@ -68,7 +68,7 @@ def _search_claims(tables: _Tables) -> list[_Claim]:
 
 
 def _parameter_claims(tables: _Tables) -> list[_Claim]:
-    """What the paper says of tables 2 to 4."""
+    """Return the claims that the paper makes about tables 2 to 4."""
     found = []
     there = [tables[name][0] for name in ("table-2", "table-3", "table-4") if name in tables]
     if len(there) == 3:
@@ -87,7 +87,7 @@ def _parameter_claims(tables: _Tables) -> list[_Claim]:
 
 
 def _together(tables: Sequence[Table], prefix: str) -> float | None:
-    """The correlation of criterion and perplexity over several tables."""
+    """Return the correlation of criterion and perplexity over several tables."""
     criteria, perplexities = (
         [value for table in tables for value in table.column(prefix + key)]
         for key in ("criterion", "perplexity")
@@ -96,12 +96,12 @@ def _together(tables: Sequence[Table], prefix: str) -> float | None:
 
 
 def _spread(values: list[float]) -> float | None:
-    """The difference of the largest and the least number, in percent of the least."""
+    """Return the difference of the largest and the least number, in percent of the least."""
     return 100 * (max(values) - min(values)) / min(values) if values else None
 
 
 def _model_claims(tables: _Tables) -> list[_Claim]:
-    """What the paper says of tables 5 to 9."""
+    """Return the claims that the paper makes about tables 5 to 9."""
     found = []
     for name, printed in (("table-5", paper.TABLE_5), ("table-6", paper.TABLE_6)):
         if name in tables:
@@ -126,7 +126,7 @@ def _model_claims(tables: _Tables) -> list[_Claim]:
 def _end_claims(
     table: Table, printed: Mapping[str, paper.Against], texts: tuple[str, str]
 ) -> tuple[_Claim, _Claim]:
-    """Claims about the improvement on the smallest and on the largest training set."""
+    """Return claims about the improvement on the smallest and on the largest training set."""
     theirs = [row.improvement for row in printed.values()]
     ours = [number(value) for value in table.column("improvement")]
     return (
@@ -136,7 +136,7 @@ def _end_claims(
 
 
 def _cutoff_claims(parts: list[Table], printed: Mapping[str, Sequence[int]]) -> list[_Claim]:
-    """Claims about cut-offs."""
+    """Return claims about cut-offs."""
     main, details = parts[:2]
     label = main.name.replace("-", " ")
     columns = [[number(value) for value in main.column(f"cutoff_{cutoff}")] for cutoff in paper.CUTOFFS]
@@ -156,6 +156,6 @@ def _cutoff_claims(parts: list[Table], printed: Mapping[str, Sequence[int]]) -> 
 
 
 def _falling(rows: Sequence[Sequence[float | None]]) -> float | None:
-    """The share of neighbours in rows of which the second is not above the first."""
+    """Return the share of neighbours in rows of which the second is not above the first."""
     pairs = [(a, b) for row in rows for a, b in pairwise(row) if a is not None and b is not None]
     return sum(a >= b for a, b in pairs) / len(pairs) if pairs else None

@@ -19,7 +19,7 @@ class Line:
     ys: tuple[Entry, ...]
 
     def points(self) -> list[tuple[float, float]]:
-        """The points where both numbers are known."""
+        """Return the points where both numbers are known."""
         pairs = zip(map(number, self.xs), map(number, self.ys), strict=True)
         return [(x, y) for x, y in pairs if x is not None and y is not None]
 
@@ -49,12 +49,12 @@ class Figure:
 
 
 def _line(label: str, xs: Sequence[Entry], ys: Sequence[Entry]) -> Line:
-    """A line from two columns."""
+    """Return a line from two columns."""
     return Line(label, tuple(xs), tuple(ys))
 
 
 def figures_for(tables: Mapping[str, list[Table]]) -> dict[str, Figure]:
-    """The figure of every experiment that has tables."""
+    """Return the figure of every experiment that has tables."""
     return {
         name: Figure(name, parts[0].title, _PANELS[name](parts[0]))
         for name, parts in tables.items()
@@ -63,7 +63,7 @@ def figures_for(tables: Mapping[str, list[Table]]) -> dict[str, Figure]:
 
 
 def _search_panels(table: Table) -> tuple[Panel, ...]:
-    """Perplexity and time against the number of classes."""
+    """Return panels of perplexity and time against the number of classes."""
     classes = table.column("classes")
     names = {
         "exact, ours": "exact",
@@ -83,7 +83,7 @@ def _search_panels(table: Table) -> tuple[Panel, ...]:
 
 
 def _known(values: Sequence[Entry]) -> tuple[float, ...]:
-    """The numbers among entries."""
+    """Return the numbers among entries."""
     return tuple(found for value in values if (found := number(value)) is not None)
 
 
@@ -95,7 +95,7 @@ _LETTERS = {
 
 
 def _parameter_panels(table: Table) -> tuple[Panel, ...]:
-    """Perplexity and time against a parameter of the heuristic, in percent of the first row."""
+    """Return panels of perplexity and time against a parameter of the heuristic, in percent of the first row."""
     letter = table.columns[0].key
     values = table.column(letter)
     panels = []
@@ -110,7 +110,7 @@ def _parameter_panels(table: Table) -> tuple[Panel, ...]:
 
 
 def _in_percent(values: Sequence[Entry]) -> list[Entry]:
-    """Numbers in percent of the first one."""
+    """Return numbers in percent of the first one."""
     first = number(values[0])
     numbers = [number(value) for value in values]
     return [100 * value / first if value is not None and first else None for value in numbers]
@@ -120,7 +120,7 @@ _PAPER_SIZES = tuple(paper.TRAINING_SETS.values())
 
 
 def _backoff_panels(theirs: Mapping[str, Sequence[int]]) -> Callable[[Table], tuple[Panel, ...]]:
-    """Perplexity against the size of the training text, a line for each cut-off."""
+    """Return the panel of perplexity against the size of the training text, a line for each cut-off."""
 
     def panels(table: Table) -> tuple[Panel, ...]:
         tokens = table.column("tokens")
@@ -140,7 +140,7 @@ def _backoff_panels(theirs: Mapping[str, Sequence[int]]) -> Callable[[Table], tu
 def _improvement_panels(
     theirs: Sequence[paper.Against], sizes: Sequence[int]
 ) -> Callable[[Table], tuple[Panel, ...]]:
-    """Perplexities of two models, and the improvement, against the size of the training text."""
+    """Return panels of two models' perplexities, and of the improvement, by size of training text."""
 
     def panels(table: Table) -> tuple[Panel, ...]:
         tokens = table.column("tokens")
@@ -166,7 +166,7 @@ def _improvement_panels(
 
 
 def _criterion_panels(table: Table) -> tuple[Panel, ...]:
-    """Perplexity against the size of the training text, a line for each criterion."""
+    """Return the panel of perplexity against the size of the training text, a line for each criterion."""
     columns = (table.column(key) for key in ("criterion", "tokens", "perplexity"))
     rows = list(zip(*columns, strict=True))
     names = dict.fromkeys(str(row[0]) for row in rows)
@@ -178,7 +178,7 @@ def _criterion_panels(table: Table) -> tuple[Panel, ...]:
 
 
 def _shape_panels(table: Table) -> tuple[Panel, ...]:
-    """Perplexity against the size of the model, a mark for each shape."""
+    """Return the panel of perplexity against the size of the model, a mark for each shape."""
     columns = (table.column(key) for key in ("shape", "parameters", "perplexity"))
     lines = tuple(_line(str(shape), [x], [y]) for shape, x, y in zip(*columns, strict=True))
     shown = tuple(one for one in lines if one.points())
@@ -186,7 +186,7 @@ def _shape_panels(table: Table) -> tuple[Panel, ...]:
 
 
 def _contest_panels(table: Table) -> tuple[Panel, ...]:
-    """Perplexity against the size of the training text, a line for each model."""
+    """Return the panel of perplexity against the size of the training text, a line for each model."""
     tokens = table.column("tokens")
     models = [column.key for column in table.columns[2:-1]]
     lines = tuple(_line(model, tokens, table.column(model)) for model in models)

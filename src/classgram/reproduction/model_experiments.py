@@ -36,14 +36,14 @@ _Build = Callable[[Plan], Experiment]
 
 
 def _set_entries(results: Results, one: TrainingSet, cell: Cell) -> tuple[Entry, ...]:
-    """The entries of ``_SET_COLUMNS``."""
+    """Return the entries of ``_SET_COLUMNS``."""
     return (one.name, entry(results, cell, "tokens"))
 
 
 def _detail_rows(
     results: Results, models: dict[tuple[TrainingSet, str], Cell]
 ) -> tuple[tuple[Entry, ...], ...]:
-    """A row for each model of each set with its perplexities and its size."""
+    """Return a row for each model of each set with its perplexities and its size."""
     return tuple(
         (*_set_entries(results, one, cell), name, *(entry(results, cell, c.key) for c in _DETAIL_COLUMNS))
         for (one, name), cell in models.items()
@@ -51,14 +51,14 @@ def _detail_rows(
 
 
 def _details(name: str, results: Results, models: dict[tuple[TrainingSet, str], Cell]) -> Table:
-    """The table of all models of an experiment with both perplexities and sizes."""
+    """Return the table of all models of an experiment with both perplexities and sizes."""
     title = f"The models of {name.replace('-', ' ')}"
     columns = (*_SET_COLUMNS, Column("model", "model", "text"), *_DETAIL_COLUMNS)
     return Table(f"{name}-details", title, columns, _detail_rows(results, models))
 
 
 def _backoff_table(table: int, punctuation: Punctuation, theirs: Mapping[str, tuple[int, ...]]) -> _Build:
-    """Back-off models of every cut-off on every training set."""
+    """Return the experiment with back-off models of every cut-off on every training set."""
 
     def experiment(plan: Plan) -> Experiment:
         name = f"table-{table}"
@@ -95,7 +95,7 @@ table_6 = _backoff_table(6, "strip", paper.TABLE_6)
 
 
 def _improvement_columns(reference: str, other: str) -> tuple[Column, ...]:
-    """The columns of tables 7 to 9."""
+    """Return the columns of tables 7 to 9."""
     return (
         *_SET_COLUMNS,
         Column("classes", "classes", "text"),
@@ -114,7 +114,7 @@ def _improvement_columns(reference: str, other: str) -> tuple[Column, ...]:
 def _improvement_row(
     results: Results, one: TrainingSet, pair: tuple[Cell, Clustering], printed: paper.Against | None
 ) -> tuple[Entry, ...]:
-    """A row of tables 7 to 9: a reference model and a clustered one."""
+    """Return a row of tables 7 to 9: a reference model and a clustered one."""
     both = [entry(results, cell, "perplexity") for cell in pair]
     including = [entry(results, cell, "perplexity_including_unknown") for cell in pair]
     found = [entry(results, pair[1], key) for key in ("context_classes", "classes")]
@@ -135,7 +135,7 @@ def _improvement_row(
 
 
 def _class_table(table: int, punctuation: Punctuation, theirs: dict[str, paper.Against]) -> _Build:
-    """Class bigrams against back-off on every training set."""
+    """Return the experiment with class bigrams against back-off on every training set."""
 
     def experiment(plan: Plan) -> Experiment:
         name = f"table-{table}"
@@ -173,7 +173,7 @@ table_8 = _class_table(8, "strip", paper.TABLE_8)
 
 
 def table_9(plan: Plan) -> Experiment:
-    """Class bigrams against class trigrams."""
+    """Return the experiment of table 9: class bigrams against class trigrams."""
     scale = plan.scale
     contexts, words = scale.trigram_classes
     bigram = leaving_one_out("joint", scale.trigram_reference, scale.trigram_reference)
@@ -219,7 +219,7 @@ _WORD_MODELS = {
 
 
 def beyond(plan: Plan) -> Experiment:
-    """The paper's models beside Katz, Kneser-Ney and the mixture."""
+    """Return the paper's models beside Katz, Kneser-Ney and the mixture."""
     sets = plan.sets(plan.scale.training_sets)
     models: dict[tuple[TrainingSet, str], Cell] = {}
     for one in sets:

@@ -30,7 +30,7 @@ MOST_TICKS = 8
 
 
 def available() -> bool:
-    """Whether matplotlib is installed."""
+    """Return whether matplotlib is installed."""
     return find_spec("matplotlib") is not None
 
 
@@ -48,7 +48,7 @@ def save_figures(figures: Iterable[Figure], folder: Path) -> None:
 
 
 def _read_drawn(folder: Path) -> dict[str, str]:
-    """The digests of the figures that were drawn."""
+    """Return the digests of the figures that were drawn."""
     try:
         found = json.loads((folder / _DRAWN).read_bytes())
     except (OSError, ValueError):
@@ -122,7 +122,7 @@ def _label_axis(axis: "Axis", values: list[float], given: tuple[float, ...] = ()
 
 
 def round_ticks(low: float, high: float) -> tuple[float, ...]:
-    """Round numbers in a range: as many as do not crowd an axis.
+    """Return round numbers in a range: as many as do not crowd an axis.
 
     >>> round_ticks(150, 800)
     (150.0, 200.0, 250.0, 300.0, 400.0, 500.0, 600.0, 800.0)
@@ -139,6 +139,6 @@ def round_ticks(low: float, high: float) -> tuple[float, ...]:
 
 
 def _spread(low: float, high: float) -> list[float]:
-    """A few numbers of two or three digits across a narrow range."""
+    """Return a few numbers of two or three digits across a narrow range."""
     digits = 1 - math.floor(math.log10(high - low)) if high > low else 0
     return [round(low + (high - low) * share, digits) for share in (0.1, 0.5, 0.9)]

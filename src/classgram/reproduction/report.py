@@ -8,7 +8,7 @@ from typing import Any
 
 from classgram._version import __version__
 from classgram.files.folders import atomic_file
-from classgram.models.ngram.ngram_model import Note, silent
+from classgram.models.language_model import Note, silent
 from classgram.reproduction import figures, plots
 from classgram.reproduction.claims import claims_table
 from classgram.reproduction.plan import Plan
@@ -19,7 +19,7 @@ _PAGE = "report.md"
 
 
 def markdown(table: Table) -> str:
-    """A table in Markdown, with its title and its notes."""
+    """Return a table in Markdown, with its title and its notes."""
     heads = [column.heading for column in table.columns]
     rules = ["---" if column.form == "text" else "---:" for column in table.columns]
     lines = [f"**{table.title}**", "", _row_line(heads), _row_line(rules)]
@@ -31,17 +31,17 @@ def markdown(table: Table) -> str:
 
 
 def _row_line(entries: list[str]) -> str:
-    """A row of a Markdown table."""
+    """Return a row of a Markdown table."""
     return "| " + " | ".join(entry.replace("|", "\\|").replace("\n", " ") for entry in entries) + " |"
 
 
 def _plain(value: Entry) -> int | float | str | None:
-    """An entry for programs: a gap is its reason."""
+    """Return an entry for programs: a gap is its reason."""
     return value.reason if isinstance(value, Gap) else value
 
 
 def as_csv(table: Table) -> str:
-    """A table as comma-separated values with all digits."""
+    """Return a table as comma-separated values with all digits."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([column.key for column in table.columns])
@@ -50,7 +50,7 @@ def as_csv(table: Table) -> str:
 
 
 def as_record(table: Table) -> dict[str, Any]:
-    """A table as a record for JSON."""
+    """Return a table as a record for JSON."""
     keys = [column.key for column in table.columns]
     return {
         "name": table.name,
@@ -67,7 +67,7 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def filled(outcomes: Outcomes) -> dict[str, list[Table]]:
-    """The tables of every experiment of which at least one cell was run."""
+    """Return the tables of every experiment of which at least one cell was run."""
     return {
         experiment.name: experiment.fill(outcomes.results)
         for experiment in outcomes.experiments
@@ -107,7 +107,7 @@ def _write_page(outcomes: Outcomes, tables: dict[str, list[Table]], drawn: bool)
 
 
 def _introduction(plan: Plan) -> str:
-    """What the page is about."""
+    """Return the head of the page: what was run on what text."""
     facts = plan.facts
     return f"""# The paper's experiments on this text
 
@@ -125,7 +125,7 @@ Perplexities leave out predictions of unknown words, as the paper's do, unless a
 
 
 def _section(experiment: Experiment, tables: list[Table] | None, drawn: bool) -> str:
-    """The part of the page on one experiment."""
+    """Return the part of the page on one experiment."""
     lines = [f"## {experiment.name}", ""]
     if tables is None:
         lines += [f"{experiment.title}: not run."]

@@ -72,7 +72,7 @@ class Store:
         return self.folder / "work" / self.text
 
     def path(self, cell: Cell) -> Path:
-        """The file of a cell's result."""
+        """Return the file of a cell's result."""
         return self.folder / "cells" / f"{cell_key(cell, self.text)}.json"
 
     @property
@@ -81,7 +81,7 @@ class Store:
         return self.folder / "cells" / f"text-{self.text}.json"
 
     def facts(self) -> Facts | None:
-        """How large the texts are, if they have been read before."""
+        """Return how large the texts are, if they have been read before."""
         try:
             return Facts(**json.loads(self.facts_path.read_bytes()))
         except (OSError, ValueError, TypeError):
@@ -100,7 +100,7 @@ class Outcomes:
     """What stopped the run before its end."""
 
     def results(self, cell: Cell) -> dict[str, Any] | Gap:
-        """A cell's results, or why there are none."""
+        """Return a cell's results, or why there are none."""
         path = self.store.path(cell)
         if path in self.failures:
             return Gap(f"failed: {self.failures[path].reason}")
@@ -108,7 +108,7 @@ class Outcomes:
 
 
 def _open_store(output: Path, texts: Texts) -> Store:
-    """The folder of results, made if it is not there."""
+    """Return the folder of results, made if it is not there."""
     if output.is_dir() and folder_kind(output) not in (None, _KIND):
         raise InputError(f"{output}: holds another result of classgram; choose another name")
     store = Store(output, texts.fingerprint())
@@ -134,7 +134,7 @@ def _remove_leftovers(folder: Path) -> None:
 
 
 def _describe_run(texts: Texts, plan: Plan) -> dict[str, Any]:
-    """What was run on what, for config.json."""
+    """Return what was run on what, for config.json."""
     return {
         "scale": plan.scale.name,
         "seed": plan.seed,
@@ -152,7 +152,7 @@ def _write_config(store: Store, described: dict[str, Any]) -> None:
 
 
 def _read_facts(store: Store, texts: Texts) -> Facts:
-    """How large the texts are: from an earlier run, or by reading them."""
+    """Return how large the texts are: from an earlier run, or by reading them."""
     facts = store.facts()
     if facts is None:
         facts = prepare_texts(texts, store.work)
@@ -212,14 +212,14 @@ def _run_cells(
 
 
 def _missing_cells(store: Store, experiments: Sequence[Experiment], names: Sequence[str]) -> list[Cell]:
-    """The cells of the named experiments that have no result, each once, in the order to run them."""
+    """Return the cells of the named experiments that have no result, each once, in the order to run them."""
     by_name = {experiment.name: experiment for experiment in experiments}
     wanted = dict.fromkeys(cell for name in names for cell in by_name[name].cells)
     return [cell for cell in wanted if load_result(store.path(cell)) is None]
 
 
 def _jobs_for(store: Store, cells: Sequence[Cell]) -> list[Job]:
-    """The jobs of cells, each after the counts that it shares with others."""
+    """Return the jobs of cells, each after the counts that it shares with others."""
     jobs: dict[str, Job] = {}
     for cell in cells:
         needs: tuple[str, ...] = ()
@@ -233,6 +233,6 @@ def _jobs_for(store: Store, cells: Sequence[Cell]) -> list[Job]:
 
 
 def _describe(cell: Cell) -> str:
-    """A cell in a few words, for the progress bar."""
+    """Return a cell in a few words, for the progress bar."""
     sample = f"{cell.sample.words:,} words" if cell.sample.words else "all words"
     return f"{type(cell).__name__.lower()}, {sample}"

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.counts.ngram_counts import NgramCounts, count_sentences
 from classgram.errors import InputError
 from classgram.files.folders import Folder, check_range, check_starts, folder_kind, read_folder, write_folder
 from classgram.options import CountOptions, Punctuation, ReadOptions, TextOptions, VocabularyOptions
 from classgram.runtime.compiled import frozen
+from classgram.runtime.compiled.arrays import AnyArray, Int32Array, Int64Array
 from classgram.text.reading import Text, find_files, read_text
 from classgram.text.scanner import WordScanner
 from classgram.text.sentences import Sentences, sentences_from_ids
@@ -26,8 +26,6 @@ _KIND = "reproduction-text"
 
 READINGS: tuple[Punctuation, ...] = ("verbalise", "strip")
 """The paper's verbalised (VP) and non-verbalised (NVP) data."""
-
-Int64s = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class Texts:
     read: ReadOptions = field(default_factory=ReadOptions)
 
     def fingerprint(self) -> str:
-        """A digest of the files' bytes and of everything that decides which words a sample holds."""
+        """Return a digest of the files' bytes and of everything that decides which words a sample holds."""
         digest = hashlib.blake2b(digest_size=16)
         for group in (self.train, self.test):
             digest.update(b"group")
@@ -82,13 +80,13 @@ class Prepared(NamedTuple):
     vocabulary: Vocabulary
     train: Sentences
     test: Sentences
-    ranks: Int64s
+    ranks: Int64Array
     """The place of each training sentence in the order in which samples grow."""
-    lengths: Int64s
+    lengths: Int64Array
     """The words of each training sentence, marks left out."""
 
     def sentences(self, words: int | None) -> Sentences:
-        """The sentences of a sample, in the order of the text."""
+        """Return the sentences of a sample, in the order of the text."""
         if words is None:
             return self.train
         growing = np.cumsum(self.lengths[np.argsort(self.ranks)])
@@ -117,30 +115,30 @@ def prepare_texts(texts: Texts, work: Path) -> Facts:
 
 
 def _scan_lines(texts: Texts, punctuation: Punctuation) -> tuple[WordScanner, Sentences]:
-    """Every line of the training text as a sentence, also one without words."""
+    """Return every line of the training text as a sentence, also one without words."""
     scanner = WordScanner(skip_symbols=texts.read.skip_symbols, blank_lines=True)
     return scanner, _all_lines(scanner, _open_texts(texts.train, punctuation, texts.read))
 
 
 def _read_test(texts: Texts, vocabulary: Vocabulary) -> Sentences:
-    """The lines of the test text in the ids of a vocabulary, also those without words."""
+    """Return the lines of the test text in the ids of a vocabulary, also those without words."""
     scanner = vocabulary.scanner(texts.read, blank_lines=True)
     return _all_lines(scanner, _open_texts(texts.test, vocabulary.text.punctuation, texts.read))
 
 
 def _open_texts(paths: tuple[str, ...], punctuation: Punctuation, read: ReadOptions) -> Text:
-    """A text of the experiments: always in lower case, so that all texts are in one case."""
+    """Return a text of the experiments: always in lower case, so that all texts are in one case."""
     return read_text(*paths, text=TextOptions(True, punctuation), read=read)
 
 
 def _all_lines(scanner: WordScanner, text: Text) -> Sentences:
-    """The lines of a text."""
+    """Return the lines of a text."""
     parts = [scanner.feed(chunk) for chunk in text.chunks()]
     return sentences_from_ids(np.concatenate([np.empty(0, np.int32), *parts]), EOS)
 
 
-def _lines_with_words(readings: list[Sentences], paths: tuple[str, ...]) -> Int64s:
-    """The lines that hold a word in every way of reading."""
+def _lines_with_words(readings: list[Sentences], paths: tuple[str, ...]) -> Int64Array:
+    """Return the lines that hold a word in every way of reading."""
     usable = np.logical_and.reduce([np.diff(sentences.offsets) > 1 for sentences in readings])
     found = np.flatnonzero(usable)
     if found.size == 0:
@@ -148,8 +146,8 @@ def _lines_with_words(readings: list[Sentences], paths: tuple[str, ...]) -> Int6
     return found
 
 
-def _hold_out(order: Int64s, texts: Texts) -> tuple[Int64s, Int64s]:
-    """Lines for the test in the order of the text, none where there is a test text, and the others."""
+def _hold_out(order: Int64Array, texts: Texts) -> tuple[Int64Array, Int64Array]:
+    """Return lines for the test in the order of the text, none where there is a test text, and the others."""
     if texts.test:
         return order[:0], order
     if order.size < 2:
@@ -160,29 +158,29 @@ def _hold_out(order: Int64s, texts: Texts) -> tuple[Int64s, Int64s]:
 
 def _training_vocabulary(
     scanner: WordScanner, train: Sentences, texts: Texts, punctuation: Punctuation
-) -> tuple[Vocabulary, npt.NDArray[np.int32]]:
-    """The vocabulary of the training lines, and the final id of every id of the scanner."""
+) -> tuple[Vocabulary, Int32Array]:
+    """Return the vocabulary of the training lines, and the final id of every id of the scanner."""
     counts = np.bincount(train.ids, minlength=scanner.types).astype(np.int64)
     options = VocabularyOptions(vocabulary_size=texts.vocabulary_size)
     return choose_vocabulary(scanner, options, None, TextOptions(True, punctuation), counts)
 
 
-def _select(sentences: Sentences, lines: Int64s) -> Sentences:
-    """Some lines, given in rising order."""
+def _select(sentences: Sentences, lines: Int64Array) -> Sentences:
+    """Return some lines, given in rising order."""
     kept = np.zeros(len(sentences), np.bool_)
     kept[lines] = True
     return sentences_from_ids(sentences.ids[np.repeat(kept, np.diff(sentences.offsets))], EOS)
 
 
 def text_folder(work: Path, punctuation: Punctuation) -> Path:
-    """Where the text is kept as ids."""
+    """Return where the text is kept as ids."""
     return work / f"text-{punctuation}"
 
 
 def _save_prepared(path: Path, prepared: Prepared) -> None:
     """Write a prepared text as a folder."""
     config, files = prepared.vocabulary.to_files()
-    arrays: dict[str, npt.NDArray[np.generic]] = {
+    arrays: dict[str, AnyArray] = {
         "train": prepared.train.ids,
         "test": prepared.test.ids,
         "ranks": prepared.ranks.astype(np.int64),
@@ -203,7 +201,7 @@ def load_prepared(work: Path, punctuation: Punctuation) -> Prepared:
 
 
 def _read_ids(folder: Folder, name: str, size: int) -> Sentences:
-    """Sentences that a folder holds."""
+    """Return sentences that a folder holds."""
     ids = folder.array(name, np.int32)
     check_range(folder, name, ids, UNK, size)
     sentences = sentences_from_ids(frozen(ids), EOS)
@@ -212,12 +210,12 @@ def _read_ids(folder: Folder, name: str, size: int) -> Sentences:
 
 
 def counts_folder(work: Path, sample: Sample, order: int) -> Path:
-    """Where the counts of a sample are kept, shared by all cells."""
+    """Return where the counts of a sample are kept, shared by all cells."""
     return work / f"counts-{sample.punctuation}-{sample.words or 'all'}-{order}"
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether a folder has been written; it appears only once it is whole."""
+    """Return whether a folder has been written; it appears only once it is whole."""
     return folder_kind(folder) is not None
 
 
@@ -231,5 +229,5 @@ def make_counts(work: Path, sample: Sample, order: int) -> None:
 
 
 def load_counts(work: Path, sample: Sample, order: int) -> NgramCounts:
-    """The counts of a sample."""
+    """Return the counts of a sample."""
     return NgramCounts.load(counts_folder(work, sample, order))

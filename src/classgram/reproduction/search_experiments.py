@@ -29,14 +29,14 @@ SIZE_COLUMNS = (Column("parameters", "parameters", "count"), Column("bytes", "by
 
 
 def _joint_cell(plan: Plan, classes: int, search: str | tuple[int, int, int]) -> Clustering:
-    """A clustering into (C, C) classes; ``search`` is exact, or t, h and u of the heuristic."""
+    """Return a clustering into (C, C) classes; ``search`` is exact, or t, h and u of the heuristic."""
     options = leaving_one_out("joint", classes, classes)
     how = plan.exact if isinstance(search, str) else plan.heuristic(*search)
     return Clustering(plan.search_sample, options, how)
 
 
 def table_1(plan: Plan) -> Experiment:
-    """Exact against heuristic."""
+    """Return the experiment of table 1: the exact search against the heuristic."""
     numbers = plan.scale.class_numbers
     exact = {classes: _joint_cell(plan, classes, "exact") for classes in numbers}
     heuristic = {classes: _joint_cell(plan, classes, (_TARGETS, 10, 1000)) for classes in numbers}
@@ -112,12 +112,12 @@ _SEARCH_DETAILS = (
 
 
 def _search_details(results: Results, cell: Clustering) -> tuple[Entry, ...]:
-    """The entries of ``_SEARCH_DETAILS``."""
+    """Return the entries of ``_SEARCH_DETAILS``."""
     return tuple(entry(results, cell, column.key) for column in _SEARCH_DETAILS)
 
 
 def _exponents(main: Table) -> Table:
-    """The exponents of time in the number of classes, fitted to all of table 1 and to its larger half."""
+    """Return the exponents of time in the number of classes, fitted to table 1 and to its larger half."""
     classes = main.column("classes")
     half = len(classes) // 2
     rows = []
@@ -139,7 +139,7 @@ def _exponents(main: Table) -> Table:
 
 
 def _sample_notes(results: Results, cell: Clustering) -> tuple[str, ...]:
-    """How large the training set was."""
+    """Return a note on the size of the training set."""
     tokens = entry(results, cell, "tokens")
     if not isinstance(tokens, int):
         return ()
@@ -155,7 +155,7 @@ _Search = Callable[[int], tuple[int, int, int]]
 def _parameter_table(
     number: int, letter: str, theirs: dict[int, paper.Searched], search: _Search
 ) -> Callable[[Plan], Experiment]:
-    """An experiment with one parameter of the heuristic; ``search`` gives t, h and u for its value."""
+    """Return an experiment with one parameter of the heuristic; ``search`` gives t, h and u for its value."""
 
     def experiment(plan: Plan) -> Experiment:
         classes = plan.scale.many_classes
@@ -209,7 +209,7 @@ _PARAMETER_COLUMNS = (
 
 
 def _together(made: Table) -> tuple[str, ...]:
-    """How closely criterion and perplexity move together."""
+    """Return a note on the rank correlation of criterion and perplexity."""
     found = rank_correlation(made.column("criterion"), made.column("perplexity"))
     if found is None:
         return ()
@@ -217,7 +217,7 @@ def _together(made: Table) -> tuple[str, ...]:
 
 
 def lowered_notes(results: Results, cells: list[Clustering]) -> tuple[str, ...]:
-    """Where class numbers had to be lowered."""
+    """Return notes on class numbers that had to be lowered."""
     found: dict[str, None] = {}
     for cell in cells:
         result = results(cell)
@@ -230,7 +230,7 @@ def lowered_notes(results: Results, cells: list[Clustering]) -> tuple[str, ...]:
 
 
 def numbers_text(contexts: Entry, words: Entry) -> str:
-    """Class numbers as the paper writes them: (G1, G2), or one where contexts have none of their own."""
+    """Return class numbers as the paper writes them: (G1, G2), or one if contexts have no classes."""
     return f"{words}" if contexts is None else f"({contexts}, {words})"
 
 
@@ -240,7 +240,7 @@ table_4 = _parameter_table(4, "h", paper.TABLE_4, lambda h: (10, h, 10))
 
 
 def section_2(plan: Plan) -> Experiment:
-    """Maximum likelihood against leaving-one-out, b fixed against b estimated."""
+    """Return the experiment on the criteria of section 2, with b fixed and with b estimated."""
     classes = plan.scale.many_classes
     fixed = leaving_one_out("joint", classes, classes)
     criteria: dict[str, ClusterOptions] = {
@@ -290,7 +290,7 @@ _COMPARISON_COLUMNS = (
 
 
 def _comparison_entries(results: Results, cell: Clustering) -> tuple[Entry, ...]:
-    """The entries of ``_COMPARISON_COLUMNS``."""
+    """Return the entries of ``_COMPARISON_COLUMNS``."""
     return tuple(entry(results, cell, column.key) for column in _COMPARISON_COLUMNS)
 
 
@@ -298,7 +298,7 @@ _NOT_YET = Gap("not available yet")
 
 
 def section_3(plan: Plan) -> Experiment:
-    """The shapes compared."""
+    """Return the shapes compared."""
     scale = plan.scale
     classes = scale.many_classes
     contexts, words = scale.trigram_classes

@@ -93,7 +93,7 @@ class Pool:
                 worker.connection.send(job.work)
 
     def _idle_worker(self) -> _Worker | None:
-        """A worker without a job, started if there are too few."""
+        """Return a worker without a job, started if there are too few."""
         self.workers = [one for one in self.workers if one.job or one.process.is_alive()]
         idle = next((one for one in self.workers if one.job is None), None)
         if idle is None and len(self.workers) < self.number:
@@ -102,12 +102,12 @@ class Pool:
         return idle
 
     def _ready(self) -> list[_Worker]:
-        """Wait for busy workers that have something to say, or have died."""
+        """Wait for busy workers that have finished or died."""
         busy = {worker.connection: worker for worker in self.workers if worker.job}
         return [busy[connection] for connection in wait(list(busy))] if busy else []  # type: ignore[index]
 
     def _receive(self, worker: _Worker) -> tuple[Job, Outcome]:
-        """A worker's job, and what it says of it; one that died is left out from now on."""
+        """Return a worker's job and its outcome; a worker that died is removed."""
         job, worker.job = worker.job, None
         assert job is not None
         try:
@@ -119,17 +119,17 @@ class Pool:
 
 
 def _doomed(waiting: Sequence[Job], outcomes: dict[str, Outcome]) -> list[Job]:
-    """The jobs that need one that failed."""
+    """Return the jobs that need one that failed."""
     return [job for job in waiting if any(isinstance(outcomes.get(need), Failure) for need in job.needs)]
 
 
 def _first_failure(job: Job, outcomes: dict[str, Outcome]) -> Failure:
-    """The failure that a job fails by, too."""
+    """Return the failure that a job fails by, too."""
     return next(found for need in job.needs if isinstance(found := outcomes.get(need), Failure))
 
 
 def _reason_of_death(code: int | None) -> str:
-    """Why a process ended that should not have."""
+    """Return why a process ended that should not have."""
     if code == -signal.SIGKILL:
         return "its process was killed, most likely for lack of memory"
     return f"its process ended with exit code {code}"

@@ -1,4 +1,8 @@
-"""Class models: p(w | context) = p(g2 | g1) p(w | g2), for every shape of classes."""
+"""Class models: p(w | context) = p(g2 | g1) p(w | g2), for every shape of classes.
+
+The bigram is the class model of section 2; contexts of several words are the shapes a (tied), b
+(positional) and c (joint) of section 3.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,7 +10,6 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.clustering.class_pairs import ClassPairs, add_up
 from classgram.counts.events import Contexts, padded_ids
@@ -21,16 +24,21 @@ from classgram.models._kernels.class_smoothing import (
     score_classes,
 )
 from classgram.models.class_based.class_smoothing import interpolated_rows, paper_rows
-from classgram.models.language_model import Floats, LanguageModel, Lengths, ModelFiles, State
+from classgram.models.language_model import LanguageModel, ModelFiles, State
 from classgram.models.ngram.discounts import ABSOLUTE_DISCOUNT
 from classgram.models.ngram.trie import logarithm
 from classgram.options import Smoothing
 from classgram.runtime.compiled import frozen
+from classgram.runtime.compiled.arrays import (
+    AnyArray,
+    Float32Array,
+    Float64Array,
+    Int32Array,
+    Int32Matrix,
+    Int64Array,
+)
 from classgram.text.sentences import Sentences
 from classgram.text.vocabulary import BOS, EOS, Vocabulary
-
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
 
 
 class ClassMaps(NamedTuple):
@@ -40,8 +48,8 @@ class ClassMaps(NamedTuple):
     classes), or one row over context elements (joint classes). ``predicted`` maps words.
     """
 
-    contexts: Int32s
-    predicted: Int32s
+    contexts: Int32Matrix
+    predicted: Int32Array
     elements: Contexts | None = None
 
 
@@ -56,21 +64,23 @@ class ClassModel(LanguageModel):
     maps: ClassMaps
     tree: ContextTree
     rows: ClassRows
-    log_members: npt.NDArray[np.float32]
+    log_members: Float32Array
     """log p(w | g2) of every word."""
     info: dict[str, Any] = field(default_factory=dict)
-    word_counts: Int64s | None = None
+    word_counts: Int64Array | None = None
 
-    def log_probabilities(self, sentences: Sentences, bos: bool = True) -> Floats:
-        """Natural logarithms of every event's probability."""
+    def log_probabilities(self, sentences: Sentences, bos: bool = True) -> Float64Array:
+        """Return natural logarithms of every event's probability."""
         return self._scores(sentences, bos)[0]
 
-    def scores_with_lengths(self, sentences: Sentences, bos: bool = True) -> tuple[Floats, Lengths | None]:
-        """Log-probabilities, and one more than the number of words in the class context of each."""
+    def scores_with_lengths(
+        self, sentences: Sentences, bos: bool = True
+    ) -> tuple[Float64Array, Int64Array | None]:
+        """Return log-probabilities, and one more than the number of words in the class context of each."""
         out, used = self._scores(sentences, bos)
         return out, np.append(self._depths, 0)[used] + 1
 
-    def _scores(self, sentences: Sentences, bos: bool) -> tuple[Floats, Int32s]:
+    def _scores(self, sentences: Sentences, bos: bool) -> tuple[Float64Array, Int32Array]:
         contexts = self._contexts(sentences)
         if not bos:
             contexts = self._forget_start(sentences, contexts)
@@ -81,20 +91,20 @@ class ClassModel(LanguageModel):
         out += self.log_members[sentences.ids]
         return out, used
 
-    def _contexts(self, sentences: Sentences) -> Int32s:
-        """The number of each event's class context."""
+    def _contexts(self, sentences: Sentences) -> Int32Array:
+        """Return the number of each event's class context."""
         if self.maps.elements is not None:
             return np.take(self.maps.contexts[0], self.maps.elements.lookup(sentences))
         padded, places = padded_ids(sentences, self.order - 1)
         return self._find(padded, places)
 
-    def _find(self, ids: Int32s, places: Int64s) -> Int32s:
+    def _find(self, ids: Int32Array, places: Int64Array) -> Int32Array:
         out = np.empty(places.size, dtype=np.int32)
         find_contexts(frozen(ids), frozen(places), self.maps.contexts, self.tree, out)
         return out
 
-    def _forget_start(self, sentences: Sentences, contexts: Int32s) -> Int32s:
-        """The contexts as they are when nothing, not even <s>, is before each sentence."""
+    def _forget_start(self, sentences: Sentences, contexts: Int32Array) -> Int32Array:
+        """Return the contexts as they are when nothing, not even <s>, is before each sentence."""
         contexts = contexts.copy()
         for start, end in zip(sentences.offsets[:-1], sentences.offsets[1:], strict=True):
             for event in range(start, min(start + self.order - 1, end)):
@@ -103,7 +113,7 @@ class ClassModel(LanguageModel):
         return contexts
 
     def _context(self, words: tuple[int, ...]) -> int:
-        """The number of the class context after these words; without <s> it may be shorter."""
+        """Return the number of the class context after these words; without <s> it may be shorter."""
         if not words:
             return -1
         words = words[-(self.order - 1) :]
@@ -121,7 +131,7 @@ class ClassModel(LanguageModel):
         return node
 
     @cached_property
-    def _depths(self) -> Int64s:
+    def _depths(self) -> Int64Array:
         """The number of words of every class context."""
         if self.maps.elements is not None:
             return np.full(self.rows.parents.size, self.order - 1)
@@ -131,15 +141,15 @@ class ClassModel(LanguageModel):
         return depths
 
     def start(self, bos: bool = True) -> tuple[int, ...]:
-        """As many <s> as a context holds words, or no word."""
+        """Return as many <s> as a context holds words, or no word."""
         return (BOS,) * (self.order - 1) if bos else ()
 
     def advance(self, state: State, word: int) -> tuple[int, ...]:
-        """The last words of the context."""
+        """Return the last words of the context."""
         return (*_as_words(state), word)[-(self.order - 1) :]
 
-    def distribution(self, state: State) -> Floats:
-        """The probability of every word of the vocabulary."""
+    def distribution(self, state: State) -> Float64Array:
+        """Return the probability of every word of the vocabulary."""
         classes = np.exp(self.rows.log_unigrams.astype(np.float64))
         chain = np.empty(self.order, np.int64)
         fill_classes(self.rows, self._context(_as_words(state)), classes, chain)
@@ -148,8 +158,8 @@ class ClassModel(LanguageModel):
         return words
 
     def to_files(self, prefix: str = "") -> ModelFiles:
-        """Maps, rows and members as arrays."""
-        arrays: dict[str, npt.NDArray[Any]] = {
+        """Return maps, rows and members as arrays."""
+        arrays: dict[str, AnyArray] = {
             "context_maps": self.maps.contexts,
             "predicted_map": self.maps.predicted,
             "log_members": self.log_members,
@@ -206,7 +216,7 @@ INFO_KEYS = ("recipe", "shape", "smoothing", "classes", "context_classes", "note
 
 
 def _as_words(state: State) -> tuple[int, ...]:
-    """A state of a class model: the last words."""
+    """Return a state of a class model as the words that it holds."""
     if not isinstance(state, tuple):
         raise InputError(f"{state!r} is no state of this model; take it from start or advance")
     return state
@@ -254,8 +264,8 @@ def _check_tree(folder: Folder, model: ClassModel) -> None:
     check_range(folder, "tree_starts", tree.starts, 0, contexts + 1)
 
 
-def adopt_unseen(class_of: Int32s, counts: Int64s) -> Int32s:
-    """The map with every word that never occurred in the class of the least frequent one that did.
+def adopt_unseen(class_of: Int32Array, counts: Int64Array) -> Int32Array:
+    """Return the map with every word that never occurred in the class of the least frequent one that did.
 
     Among the classes of several least frequent words the one with most seen words is taken, then the
     lowest number. <s> and </s> take in no words.
@@ -272,16 +282,16 @@ def adopt_unseen(class_of: Int32s, counts: Int64s) -> Int32s:
     return class_of
 
 
-def member_probabilities(class_of: Int32s, counts: Int64s) -> Floats:
-    """p(w | g2) of every word; <s>, which is never predicted, has none."""
+def member_probabilities(class_of: Int32Array, counts: Int64Array) -> Float64Array:
+    """Return p(w | g2) of every word; <s>, which is never predicted, has none."""
     predicted = np.arange(counts.size) != BOS
     out = np.zeros(counts.size)
     out[predicted] = member_shares(class_of[predicted], counts[predicted])
     return out
 
 
-def member_shares(class_of: Int32s, counts: Int64s) -> Floats:
-    """Each word's share of its class: relative frequency, and something for words that never occurred.
+def member_shares(class_of: Int32Array, counts: Int64Array) -> Float64Array:
+    """Return each word's share of its class: relative frequency, and something for words that never occurred.
 
     Seen words beside unseen ones get (N(w) - b) / N(g), and b s / N(g) is shared equally (s: the
     number of seen words of the class).
@@ -298,8 +308,8 @@ def member_shares(class_of: Int32s, counts: Int64s) -> Floats:
     return np.where(counts > 0, (counts - discount) / total, share)
 
 
-def _class_counts(class_of: Int32s, counts: Int64s, size: int) -> Int64s:
-    """N(g2): how often each class was predicted."""
+def _class_counts(class_of: Int32Array, counts: Int64Array, size: int) -> Int64Array:
+    """Return N(g2): how often each class was predicted."""
     return np.bincount(class_of, counts, minlength=size).astype(np.int64)
 
 
@@ -334,11 +344,11 @@ def estimate_class_model(
     return ClassModel(counts.vocabulary, order, maps, tree, rows, members, info, unigrams)
 
 
-_Pairs = tuple[Sequence[ClassPairs], ContextTree, Int32s]
+_Pairs = tuple[Sequence[ClassPairs], ContextTree, Int32Array]
 
 
 def _joint_pairs(counts: NgramCounts, maps: ClassMaps) -> _Pairs:
-    """The pairs of joint contexts: a context is the class of the element that the words stand for."""
+    """Return the pairs of joint contexts: a context is the class of the element that the words stand for."""
     assert maps.elements is not None
     level = counts.levels[-1]
     words = gram_words(counts.levels, counts.order - 1)
@@ -352,7 +362,7 @@ def _joint_pairs(counts: NgramCounts, maps: ClassMaps) -> _Pairs:
 
 
 def _tuple_pairs(counts: NgramCounts, maps: ClassMaps) -> _Pairs:
-    """The pairs of tied or positional contexts of every length, and the tree of these contexts."""
+    """Return the pairs of tied or positional contexts of every length, and the tree of these contexts."""
     level = counts.levels[-1]
     words = gram_words(counts.levels, counts.order)
     classes = maps.predicted[level.words].astype(np.int64)

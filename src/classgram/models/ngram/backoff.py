@@ -1,4 +1,9 @@
-"""Back-off models: the paper's, with cut-offs and unsmoothed counts, and Katz's with Good-Turing."""
+"""Back-off models: the paper's, with cut-offs and unsmoothed counts, and Katz's with Good-Turing.
+
+The paper's model is the yardstick of its section 5 (tables 5 to 8). Counts are not smoothed: the mass
+for unseen words comes only from events below the cut-off C. Where no event after a context is below
+C, the cut-off of that context is set to the lowest value that gains some mass.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -6,7 +11,8 @@ import numpy as np
 
 from classgram.counts.ngram_counts import Level
 from classgram.errors import InputError
-from classgram.models._kernels.estimation import back_off, raise_cutoffs
+from classgram.models._kernels.estimation import LevelCounts, LevelOutput, back_off, raise_cutoffs
+from classgram.models.language_model import Note, silent
 from classgram.models.ngram.discounts import good_turing_factors, relative_frequencies
 from classgram.models.ngram.trie import (
     BackoffTrie,
@@ -16,22 +22,23 @@ from classgram.models.ngram.trie import (
     without_double_starts,
 )
 from classgram.runtime.compiled import frozen
+from classgram.runtime.compiled.arrays import BoolArray, Float64Array
 
-Note = Callable[[str], None]
-_Shares = Callable[[int, Level], np.ndarray]
+_Shares = Callable[[int, Level], Float64Array]
+"""Gives, for the order of a level and the level, the discounted counts, 0 where an n-gram is dropped."""
 
 
 def estimate_backoff(
-    levels: Sequence[Level], predicted: np.ndarray, cutoffs: Sequence[int] = (2,)
+    levels: Sequence[Level], predicted: BoolArray, cutoffs: Sequence[int] = (2,)
 ) -> BackoffTrie:
     """Estimate the paper's back-off model (section 5).
 
-    ``cutoffs`` gives the least count to keep for each order from 2 up; the last holds for all above.
+    ``cutoffs`` gives C, the least count to keep, for each order from 2 up; the last holds for all above.
     """
     if not cutoffs or min(cutoffs) < 1:
         raise InputError("cut-offs are counts of 1 or more; give at least one")
 
-    def shares(order: int, level: Level) -> np.ndarray:
+    def shares(order: int, level: Level) -> Float64Array:
         cutoff = cutoffs[min(order - 2, len(cutoffs) - 1)]
         kept = np.empty(level.counts.size, np.bool_)
         raise_cutoffs(level.starts, level.counts, cutoff, kept)
@@ -40,23 +47,21 @@ def estimate_backoff(
     return _estimate_by_shares(levels, predicted, shares)
 
 
-def estimate_katz(
-    levels: Sequence[Level], predicted: np.ndarray, note: Note = lambda text: None
-) -> BackoffTrie:
+def estimate_katz(levels: Sequence[Level], predicted: BoolArray, note: Note = silent) -> BackoffTrie:
     """Estimate a Katz back-off model: Good-Turing discounts for counts up to 5, higher ones kept."""
 
-    def shares(order: int, level: Level) -> np.ndarray:
+    def shares(order: int, level: Level) -> Float64Array:
         factors, problem = good_turing_factors(level.counts)
         if problem:
             note(f"Katz, order {order}: {problem}")
-        kept: np.ndarray = level.counts * factors[np.minimum(level.counts, len(factors) - 1)]
+        kept: Float64Array = level.counts * factors[np.minimum(level.counts, len(factors) - 1)]
         return kept
 
     return _estimate_by_shares(levels, predicted, shares)
 
 
-def _estimate_by_shares(levels: Sequence[Level], predicted: np.ndarray, shares: _Shares) -> BackoffTrie:
-    """Estimate a back-off model whose kept counts are given, 0 where an n-gram is dropped."""
+def _estimate_by_shares(levels: Sequence[Level], predicted: BoolArray, shares: _Shares) -> BackoffTrie:
+    """Estimate a back-off model from the counts that are kept of each level."""
     levels = without_double_starts(levels)
     unigrams = relative_frequencies(levels[0].counts, predicted)
     estimates: list[LevelEstimates] = []
@@ -64,17 +69,10 @@ def _estimate_by_shares(levels: Sequence[Level], predicted: np.ndarray, shares: 
     lower = unigrams
     for order, (level, suffixes) in enumerate(zip(levels[1:], link_levels(levels), strict=True), start=2):
         kept_counts = shares(order, level)
-        probabilities = np.empty(len(level.words))
-        backoffs = np.empty(len(level.starts) - 1)
-        back_off(
-            level.starts,
-            level.counts,
-            frozen(kept_counts),
-            frozen(lower[suffixes]),
-            probabilities,
-            backoffs,
-        )
-        estimates.append(LevelEstimates(level, suffixes, probabilities, backoffs))
+        out = LevelOutput(np.empty(len(level.words)), np.empty(len(level.starts) - 1))
+        known = LevelCounts(level.starts, level.counts, frozen(lower[suffixes]))
+        back_off(known, frozen(kept_counts), out)
+        estimates.append(LevelEstimates(level, suffixes, *out))
         kept.append(kept_counts > 0)
-        lower = probabilities
+        lower = out.probabilities
     return assemble(unigrams, estimates, kept)
