@@ -7,7 +7,7 @@ from classgram.reproduction import paper
 from classgram.reproduction.tables import Entry, Table, number
 
 _PERPLEXITY = "perplexity (unknown words left out)"
-_TOKENS = "training text (words, marks, sentence ends)"
+_TOKENS = "training text (words, punctuation, sentence ends)"
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ _LETTERS = {
 
 
 def _parameter_panels(table: Table) -> tuple[Panel, ...]:
-    """Return panels of perplexity and time against a parameter of the heuristic, in percent of the first row."""
+    """Return panels of perplexity and time against a parameter of the heuristic, % of the first row."""
     letter = table.columns[0].key
     values = table.column(letter)
     panels = []

@@ -1,4 +1,4 @@
-"""The experiments on models: back-off (tables 5, 6), classes (7 to 9), and who wins at which size."""
+"""The experiments on models (section 5): back-off (tables 5, 6), classes (7 to 9), and all by text size."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -115,9 +115,9 @@ J. P. Ueberla, *An Extended Clustering Algorithm for Statistical Language Models
 experiments by classgram {__version__}, scale {plan.scale.name}, seed {plan.seed}.
 
 Training text: {facts.train_words:,} words in {facts.train_sentences:,} sentences;
-test text: {facts.test_words:,} words in {facts.test_sentences:,} sentences; marks not counted.
+test text: {facts.test_words:,} words in {facts.test_sentences:,} sentences; punctuation not counted.
 All words are in lower case. The vocabulary is open: the most frequent words of the training text, and
-`<unk>`. *Tokens* are words, marks (where they are verbalised) and sentence ends of a training set.
+`<unk>`. *Tokens* are words, punctuation (where it is verbalised) and sentence ends of a training set.
 Training sets are nested random samples of sentences, the same for all models.
 Perplexities leave out predictions of unknown words, as the paper's do, unless a column says otherwise.
 *Parameters* are the probabilities and weights that a model stores, *bytes* those of all its arrays.

@@ -1,6 +1,6 @@
-"""The texts of the experiments: a test part, nested training samples, one vocabulary for all of them.
+"""The texts of the experiments (section 5): a test text, nested training samples, one vocabulary.
 
-The words of a text are read twice, with marks verbalised and without marks, so that line i of the one is
+The words of a text are read twice, with punctuation verbalised and without punctuation, so that line i of the one is
 line i of the other: both have the same sentences in every sample.
 """
 
@@ -62,11 +62,11 @@ class Sample(NamedTuple):
 
     punctuation: Punctuation
     words: int | None
-    """The number of words without marks; None is all there is."""
+    """The number of words without punctuation; None is all there is."""
 
 
 class Facts(NamedTuple):
-    """What there is in the texts; words are counted without marks."""
+    """What there is in the texts; words are counted without punctuation."""
 
     train_words: int
     train_sentences: int
@@ -83,7 +83,7 @@ class Prepared(NamedTuple):
     ranks: Int64Array
     """The place of each training sentence in the order in which samples grow."""
     lengths: Int64Array
-    """The words of each training sentence, marks left out."""
+    """The words of each training sentence, punctuation left out."""
 
     def sentences(self, words: int | None) -> Sentences:
         """Return the sentences of a sample, in the order of the text."""

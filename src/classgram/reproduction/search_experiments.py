@@ -1,4 +1,4 @@
-"""The experiments on the search: tables 1 to 4, the criteria of section 2, the shapes of section 3."""
+"""The experiments on the search: tables 1 to 4 of section 4, criteria of section 2, shapes of section 3."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 from classgram.options import ClusterOptions
 from classgram.reproduction import paper
 from classgram.reproduction.cells import Clustering
-from classgram.reproduction.plan import Plan, leaving_one_out
+from classgram.reproduction.plan import Plan, Scale, leaving_one_out
 from classgram.reproduction.samples import Sample
 from classgram.reproduction.tables import (
     Column,
@@ -144,7 +144,7 @@ def _sample_notes(results: Results, cell: Clustering) -> tuple[str, ...]:
     if not isinstance(tokens, int):
         return ()
     return (
-        f"Ours: {tokens:,} words, marks and sentence ends of training text; leaving-one-out, "
+        f"Ours: {tokens:,} words, punctuation and sentence ends of training text; leaving-one-out, "
         f"b = {cell.classes.discount}. Times are processor seconds of the search alone, one thread.",
     )
 
@@ -297,12 +297,11 @@ def _comparison_entries(results: Results, cell: Clustering) -> tuple[Entry, ...]
 _NOT_YET = Gap("not available yet")
 
 
-def section_3(plan: Plan) -> Experiment:
-    """Return the shapes compared."""
-    scale = plan.scale
+def _shapes(scale: Scale) -> dict[str, tuple[str, ClusterOptions | None]]:
+    """Return the class numbers and options of every shape; None for those that are not run."""
     classes = scale.many_classes
     contexts, words = scale.trigram_classes
-    shapes: dict[str, tuple[str, ClusterOptions | None]] = {
+    return {
         "tied, order 2": (f"{classes}", leaving_one_out("tied", classes)),
         "joint, order 2": (f"({classes}, {classes})", leaving_one_out("joint", classes, classes)),
         "predictive, order 2": (f"{classes}", leaving_one_out("predictive", classes)),
@@ -313,6 +312,11 @@ def section_3(plan: Plan) -> Experiment:
         "positional, order 3": ("", None),
         "tied, order 3": ("", None),
     }
+
+
+def section_3(plan: Plan) -> Experiment:
+    """Return the shapes compared."""
+    shapes = _shapes(plan.scale)
     sample: Sample = plan.search_sample
     cells = {
         name: Clustering(sample, options, plan.exact)
