@@ -1,7 +1,7 @@
 """The texts of the experiments (section 5): a test text, nested training samples, one vocabulary.
 
-The words of a text are read twice, with punctuation verbalised and without punctuation, so that line i of the one is
-line i of the other: both have the same sentences in every sample.
+Every text is read twice, with punctuation verbalised and without punctuation. Line i of the one is line i
+of the other, so that both have the same sentences in every sample.
 """
 
 import hashlib

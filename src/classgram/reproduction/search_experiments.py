@@ -57,13 +57,8 @@ def table_1(plan: Plan) -> Experiment:
             ))  # fmt: skip
             for name, cell in (("exact", one), ("heuristic", two)):
                 details.append((classes, name, *_search_details(results, cell)))
-        main = Table(
-            "table-1",
-            _TABLE_1_TITLE,
-            _TABLE_1_COLUMNS,
-            tuple(rows),
-            (*_sample_notes(results, one), _TABLE_1_NOTE),
-        )
+        notes = (*_sample_notes(results, one), _TABLE_1_NOTE)
+        main = Table("table-1", _TABLE_1_TITLE, _TABLE_1_COLUMNS, tuple(rows), notes)
         columns = (
             Column("classes", "classes", "count"),
             Column("search", "search", "text"),
