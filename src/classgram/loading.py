@@ -1,4 +1,4 @@
-"""Models from disk: a folder of any form of model, or an ARPA file."""
+"""Models from disk: a folder of any class of models, or an ARPA file."""
 
 import dataclasses
 from pathlib import Path
@@ -7,18 +7,23 @@ import numpy as np
 
 from classgram.errors import InputError
 from classgram.files.folders import read_folder
-from classgram.models.language_model import LanguageModel, component_from_files
-from classgram.models.mixtures import mixture as mixture
-
-# Imported for the forms of models that they make known.
+from classgram.models.class_based.class_model import ClassModel
+from classgram.models.class_based.class_ngrams import ClassNgramModel
+from classgram.models.class_based.interleaved import InterleavedModel
+from classgram.models.language_model import LanguageModel, component_from_files, register
+from classgram.models.mixtures.mixture import MixtureModel
+from classgram.models.mixtures.wider_vocabulary import AdaptedModel
+from classgram.models.ngram.ngram_model import NgramModel
 from classgram.options import TextOptions
 from classgram.text.vocabulary import Vocabulary
+
+register(NgramModel, ClassModel, ClassNgramModel, InterleavedModel, MixtureModel, AdaptedModel)
 
 
 def load(path: str | Path, text: TextOptions | None = None) -> LanguageModel:
     """Load a model that ``save`` wrote, memory-mapped, or any ARPA file (.arpa, .arpa.gz).
 
-    ``text`` tells how text is made into words for an ARPA file, which does not say so itself.
+    ``text`` says how to tokenise text for an ARPA file, which does not record it.
     """
     path = Path(path)
     if path.name.endswith((".arpa", ".arpa.gz", ".lm", ".lm.gz")):

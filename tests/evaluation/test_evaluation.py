@@ -8,15 +8,10 @@ import pytest
 
 from classgram.counts.counting import count_ngrams
 from classgram.errors import InputError
+from classgram.evaluation.comparison import compare_models, compare_scores, permutation_p_value
 from classgram.evaluation.filtering import score_units
 from classgram.evaluation.generation import generate
-from classgram.evaluation.perplexity import (
-    check_text_options,
-    compare_models,
-    compare_scores,
-    evaluate,
-    permutation_p_value,
-)
+from classgram.evaluation.perplexity import check_text_options, evaluate
 from classgram.evaluation.surprisal import surprisals
 from classgram.models.language_model import LanguageModel
 from classgram.models.ngram.ngram_model import train_backoff, train_kneser_ney

@@ -15,6 +15,7 @@ from classgram.loading import load
 from classgram.models.language_model import LanguageModel
 from classgram.models.mixtures.cache import cache_probabilities
 from classgram.models.mixtures.mixture import MixtureModel, mix_models
+from classgram.models.mixtures.tuning import RecipeTuning
 from classgram.models.mixtures.weights import em_weights
 from classgram.models.mixtures.wider_vocabulary import AdaptedModel, one_vocabulary
 from classgram.models.ngram.ngram_model import train_backoff, train_kneser_ney
@@ -24,6 +25,7 @@ from classgram.text.sentences import Sentences, sentences_from_ids
 from classgram.text.vocabulary import BOS, EOS
 
 TEXT = ["a b c a b", "b a d", "c c a e", "a b c d e a", "e d c b a", "a a b", "d e a b"] * 6
+MANY_BUCKETS = RecipeTuning(events_per_bucket=1)
 HELD_OUT = ["a b c", "d e b a", "c a b z", "a b d e c a b", "b b a"]
 
 
@@ -60,11 +62,9 @@ def test_batch_equals_word_by_word(
     models: list[LanguageModel],
     windows: tuple[int, ...],
     by_context: bool,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("classgram.models.mixtures.mixture.EVENTS_PER_BUCKET", 1)
     sentences = held_out(counts)
-    mixture = mix_models(models, sentences, windows, by_context)
+    mixture = mix_models(models, sentences, windows, by_context, MANY_BUCKETS)
     assert (mixture.buckets is not None) == by_context
     assert mixture.log_probabilities(sentences) == pytest.approx(step_by_step(mixture, sentences), abs=1e-6)
 
@@ -81,11 +81,11 @@ def test_a_session_goes_on_from_batch_to_batch(counts: NgramCounts, models: list
 
 
 def test_a_mixture_reads_back_the_same(
-    counts: NgramCounts, models: list[LanguageModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    counts: NgramCounts, models: list[LanguageModel], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("classgram.models.mixtures.mixture.EVENTS_PER_BUCKET", 1)
     sentences = held_out(counts)
-    mixture = mix_models([*models, mix_models(models[:2], sentences)], sentences, (5,))
+    inner = mix_models(models[:2], sentences, tuning=MANY_BUCKETS)
+    mixture = mix_models([*models, inner], sentences, (5,), tuning=MANY_BUCKETS)
     mixture.save(tmp_path / "model")
     again = load(tmp_path / "model")
     assert isinstance(again, MixtureModel)

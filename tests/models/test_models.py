@@ -240,9 +240,9 @@ def test_classes_of_another_vocabulary_are_carried_over() -> None:
 def test_an_index_changes_no_score(counts: NgramCounts, monkeypatch: pytest.MonkeyPatch) -> None:
     model = train_kneser_ney(counts, 4)
     sentences = model.encode(HELD_OUT * 40)
-    monkeypatch.setattr("classgram.models.ngram.trie.INDEX_PAYS", 0)
+    monkeypatch.setattr("classgram.models.ngram.trie.NGRAMS_PER_EVENT", 0)
     walked = model.scores_with_lengths(sentences)
-    monkeypatch.setattr("classgram.models.ngram.trie.INDEX_PAYS", 10**9)
+    monkeypatch.setattr("classgram.models.ngram.trie.NGRAMS_PER_EVENT", 10**9)
     indexed = model.scores_with_lengths(sentences)
     np.testing.assert_allclose(walked[0], indexed[0], atol=1e-12)
     np.testing.assert_array_equal(walked[1], indexed[1])

@@ -1,6 +1,7 @@
 """The recipe: sensible from one word on, the same for any threads, and through every command."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,14 @@ from classgram.errors import InputError
 from classgram.evaluation.filtering import score_units
 from classgram.evaluation.surprisal import surprisals
 from classgram.models.mixtures.mixture import MixtureModel, mix_models
-from classgram.models.mixtures.recipe import Training, component_names, cut_parts, make_plan, train_mixture
+from classgram.models.mixtures.recipe import (
+    Training,
+    component_names,
+    held_out_folds,
+    make_plan,
+    train_mixture,
+)
+from classgram.models.mixtures.tuning import RecipeTuning
 from classgram.models.ngram.ngram_model import train_kneser_ney
 from classgram.options import CountOptions, MixtureOptions, TrainClassesOptions
 from classgram.text.reading import text_from_strings
@@ -50,7 +58,7 @@ def test_a_mixture_predicts_better_than_its_word_model(training: Training) -> No
     alone = train_kneser_ney(training.counts)
     assert mixed.log_probabilities(held_out).mean() > alone.log_probabilities(held_out).mean()
     assert notes[0].startswith("components: Kneser-Ney of order 3, 2, class 3-grams")
-    assert "held out in 10 parts" in notes[1]
+    assert "held out in 10 folds" in notes[1]
     assert component_names(mixed)[:2] == ["kneser-ney", "kneser-ney"]
 
 
@@ -85,32 +93,45 @@ def test_fast_keeps_the_word_model_and_few_others(training: Training) -> None:
 def test_the_smallest_texts_give_sound_models(lines: list[str], cache: bool, tmp_path: Path) -> None:
     model = train_mixture(training_of(lines, 5), None, MixtureOptions(cache=cache), QUICK)
     assert np.isfinite(model.log_probabilities(model.encode([*lines, "a zz b", ""]))).all()
-    assert model.distribution(model.context_state(["a", "zz"])).sum() == pytest.approx(1.0, abs=1e-6)
+    state = model.start()
+    for word in ("a", "zz"):
+        state = model.advance(state, model.vocabulary.id(word))
+    assert model.distribution(state).sum() == pytest.approx(1.0, abs=1e-6)
     model.save(tmp_path / "model")
 
 
-def test_components_follow_the_text(training: Training, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_components_follow_the_text(training: Training) -> None:
     assert make_plan(training).orders == (3, 2)
-    monkeypatch.setattr("classgram.models.mixtures.recipe.SMALL_TEXT", 100)
-    whole = make_plan(training)
+    whole = make_plan(training, tuning=RecipeTuning(small_text=100))
     assert whole.orders == (3,)
     assert whole.interleaved
-    monkeypatch.setattr("classgram.models.mixtures.recipe.LARGE_TEXT", 200)
-    assert not make_plan(training).interleaved
+    sizes = RecipeTuning(words_per_class=(5, 4, 3), large_words_per_class=(5, 4), huge_words_per_class=(5,))
+    for tuning, clusterings in (
+        (sizes, 3),
+        (replace(sizes, large_text=200), 2),
+        (replace(sizes, large_text=200, huge_text=300), 1),
+    ):
+        plan = make_plan(training, tuning=tuning)
+        assert len(plan.clusterings) == clusterings
+        assert bool(plan.interleaved) == (tuning is sizes)
     assert not make_plan(Training(training.counts)).interleaved
     assert "alone" in make_plan(training_of(["a a"])).describe()
 
 
-def test_parts_are_held_out_in_turn(training: Training) -> None:
+def test_folds_are_held_out_in_turn(training: Training) -> None:
     assert training.sentences is not None
-    parts = list(cut_parts(training, training.sentences))
-    assert len(parts) == 10
-    assert sum(cut.tokens for _, cut in parts) == training.sentences.tokens
-    for rest, cut in parts:
-        assert rest.counts.tokens + cut.tokens == training.sentences.tokens
+    folds = list(held_out_folds(training, training.sentences))
+    assert len(folds) == 10
+    assert sum(fold.tokens for _, fold in folds) == training.sentences.tokens
+    for rest, fold in folds:
+        assert rest.counts.tokens + fold.tokens == training.sentences.tokens
         known = rest.counts.levels[0].counts > 0
-        assert known[cut.ids[(cut.ids != UNK) & (cut.ids != EOS)]].all()
-    assert not list(cut_parts(training_of(["a b"]), training_of(["a b"]).sentences))  # type: ignore[arg-type]
+        assert known[fold.ids[(fold.ids != UNK) & (fold.ids != EOS)]].all()
+    few = held_out_folds(training, training.sentences, RecipeTuning(small_text_folds=4, enough_events=1))
+    assert len(list(few)) == 1
+    alone = training_of(["a b"])
+    assert alone.sentences is not None
+    assert not list(held_out_folds(alone, alone.sentences))
 
 
 def test_counts_alone_need_held_out_text(training: Training) -> None:

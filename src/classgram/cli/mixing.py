@@ -39,8 +39,8 @@ def mix(
     """
     from classgram.files.atomic import lock
     from classgram.loading import load
-    from classgram.models.mixtures.cache import WINDOWS
     from classgram.models.mixtures.mixture import mix_models
+    from classgram.models.mixtures.tuning import DEFAULT_TUNING
     from classgram.models.mixtures.wider_vocabulary import one_vocabulary
     from classgram.text.reading import read_text
 
@@ -53,7 +53,7 @@ def mix(
             message(note, show.quiet)
         vocabulary = loaded[0].vocabulary
         sentences = vocabulary.encode(read_text(valid, text=vocabulary.text, read=read), read)
-        mixture = mix_models(loaded, sentences, WINDOWS if cache else (), by_context)
+        mixture = mix_models(loaded, sentences, DEFAULT_TUNING.windows if cache else (), by_context)
         mixture.save(output)
     shares = mixture.weights.mean(axis=0)[: len(models)]
     for path, share in zip(models, shares, strict=True):

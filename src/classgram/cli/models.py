@@ -159,7 +159,7 @@ def compare(
         Two or more models, then the text.
     """
     from classgram.errors import InputError
-    from classgram.evaluation.perplexity import compare_models
+    from classgram.evaluation.comparison import compare_models
     from classgram.text.reading import read_text
 
     if len(paths) < 3:

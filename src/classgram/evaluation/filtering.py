@@ -13,7 +13,7 @@ from classgram.text.vocabulary import UNK
 Unit = Literal["line", "document"]
 
 BATCH_LINES = 5000
-BATCH_LETTERS = 1 << 20
+_BATCH_LETTERS = 1 << 20
 
 
 class UnitScore(NamedTuple):
@@ -39,8 +39,8 @@ def score_units(model: LanguageModel, records: Iterable[Record], unit: Unit) -> 
     document; of JSON records, each is a unit: one sentence as a line, a sentence for each of its
     lines as a document. Units know nothing of each other: a cache starts empty in each.
     """
-    for batch in batches(units(records, unit)):
-        lines = [sentence_lines(records, unit) for records in batch]
+    for batch in _batches(_units(records, unit)):
+        lines = [_sentence_lines(records, unit) for records in batch]
         sentences = model.encode([line for group in lines for line in group])
         bounds = np.cumsum([0, *map(len, lines)])
         logs = model.unit_log_probabilities(sentences, bounds[:-1])
@@ -58,16 +58,16 @@ def score_units(model: LanguageModel, records: Iterable[Record], unit: Unit) -> 
             )
 
 
-def sentence_lines(records: list[Record], unit: Unit) -> list[str]:
-    """The sentences of a unit; in documents blank lines are none."""
+def _sentence_lines(records: list[Record], unit: Unit) -> list[str]:
+    """Return the sentences of a unit; in documents blank lines are none."""
     if unit == "line":
         return [record.text for record in records]
     lines = [line for record in records for line in record.text.split("\n")]
     return [line for line in lines if line.strip()] or [""]
 
 
-def units(records: Iterable[Record], unit: Unit) -> Iterator[list[Record]]:
-    """The records of each unit."""
+def _units(records: Iterable[Record], unit: Unit) -> Iterator[list[Record]]:
+    """Return the records of each unit."""
     held: list[Record] = []
     for record in records:
         if unit == "line" or record.fields is not None:
@@ -81,15 +81,15 @@ def units(records: Iterable[Record], unit: Unit) -> Iterator[list[Record]]:
         yield held
 
 
-def batches(groups: Iterable[list[Record]]) -> Iterator[list[list[Record]]]:
-    """Units gathered into batches that are worth a kernel's call."""
+def _batches(groups: Iterable[list[Record]]) -> Iterator[list[list[Record]]]:
+    """Return units gathered into batches that are worth a kernel's call."""
     batch: list[list[Record]] = []
     lines = letters = 0
     for group in groups:
         batch.append(group)
         lines += len(group)
         letters += sum(len(record.text) for record in group)
-        if lines >= BATCH_LINES or letters >= BATCH_LETTERS:
+        if lines >= BATCH_LINES or letters >= _BATCH_LETTERS:
             yield batch
             batch, lines, letters = [], 0, 0
     if batch:

@@ -20,10 +20,10 @@ def generate(model: LanguageModel, options: GenerateOptions | None = None) -> It
     random = np.random.default_rng(options.seed)
     prompt = model.encode([options.prompt]).ids[:-1].tolist()
     for _ in range(options.sentences):
-        yield [*options.prompt.split(), *draw_sentence(model, prompt, options, random)]
+        yield [*options.prompt.split(), *_draw_sentence(model, prompt, options, random)]
 
 
-def draw_sentence(
+def _draw_sentence(
     model: LanguageModel, prompt: list[int], options: GenerateOptions, random: np.random.Generator
 ) -> Iterator[str]:
     """Draw the words after a prompt up to </s> or the longest length allowed."""

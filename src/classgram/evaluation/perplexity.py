@@ -1,26 +1,24 @@
-"""Perplexity under both rules for unknown words, and comparison of models on one text."""
+"""Perplexity with unknown words counted as predictions, and with them left out."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.errors import InputError
 from classgram.models.language_model import LOG_10, LanguageModel
 from classgram.options import ReadOptions, TextOptions
+from classgram.runtime.compiled.arrays import Float64Array
 from classgram.text.reading import Text
 from classgram.text.sentences import Sentences, sentences_from_ids
 from classgram.text.vocabulary import EOS, UNK, Vocabulary
 
-Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a model makes of a text; perplexities are over words and </s>."""
+    """The scores of a text under a model; perplexities are over words and </s>."""
 
     log_probability: float
     """Natural logarithm, summed over all events."""
@@ -30,7 +28,7 @@ class Evaluation:
     words: int
     unknown: int
     hits: tuple[int, ...] = field(default=())
-    """How many events each order gave, from 1 up; for models made of n-grams."""
+    """How many events each n-gram length scored, from 1 up; for models made of n-grams."""
 
     @property
     def perplexity_including_unknown(self) -> float:
@@ -39,12 +37,12 @@ class Evaluation:
 
     @property
     def perplexity_excluding_unknown(self) -> float:
-        """The same without predictions of unknown words, which still stand in contexts."""
+        """The same without predictions of unknown words, which stay in the contexts."""
         known = self.words + self.sentences - self.unknown
         return perplexity_of(self.log_probability_known, known)
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields that ``perplexity --json`` prints."""
+        """Return the fields that ``perplexity --json`` prints."""
         including = self.perplexity_including_unknown
         return {
             "perplexity_including_unknown": including,
@@ -69,29 +67,29 @@ class Evaluation:
 
 
 def perplexity_of(log_probability: float, events: int) -> float:
-    """exp(-mean); a mean too low for a number gives the largest there is."""
+    """Return exp(-mean log-probability), limited to exp(700), which a float can hold."""
     return float(np.exp(min(-log_probability / events, 700.0)))
 
 
 def check_text_options(vocabulary: Vocabulary, asked: TextOptions) -> None:
-    """Refuse options that contradict how the model's text was made into words; none are needed."""
+    """Refuse options that contradict how the model's text was tokenised; none are needed."""
     if asked != TextOptions() and asked != vocabulary.text:
         raise InputError(
-            f"the model's text was read with {plain(vocabulary.text)}, not with {plain(asked)}; "
+            f"the model's text was read with {_plain(vocabulary.text)}, not with {_plain(asked)}; "
             "leave these options out, and the model's own are used"
         )
 
 
-def plain(options: TextOptions) -> str:
-    """Text options as they are given on the command line."""
+def _plain(options: TextOptions) -> str:
+    """Return text options as they are given on the command line."""
     case = "--lowercase" if options.lowercase else "--no-lowercase"
     return f"{case} --punctuation {options.punctuation}"
 
 
-def sentence_batches(
+def _sentence_batches(
     vocabulary: Vocabulary, text: Text, read: ReadOptions | None = None
 ) -> Iterator[Sentences]:
-    """A text of any length as batches of whole sentences."""
+    """Return a text of any length as batches of whole sentences."""
     scanner = vocabulary.scanner(read)
     held = np.empty(0, np.int32)
     for chunk in text.chunks():
@@ -103,7 +101,7 @@ def sentence_batches(
             yield sentences_from_ids(ids[:cut], EOS)
 
 
-def evaluate_sentences(model: LanguageModel, sentences: Sentences) -> tuple[Evaluation, Floats]:
+def evaluate_sentences(model: LanguageModel, sentences: Sentences) -> tuple[Evaluation, Float64Array]:
     """Score a batch of sentences; the second is each sentence's log-probability."""
     logs, lengths = model.scores_with_lengths(sentences)
     unknown = sentences.ids == UNK
@@ -128,78 +126,14 @@ def evaluate(model: LanguageModel, text: Text, read: ReadOptions | None = None) 
 
 def evaluate_by_sentence(
     model: LanguageModel, text: Text, read: ReadOptions | None = None
-) -> tuple[Evaluation, Floats]:
+) -> tuple[Evaluation, Float64Array]:
     """Score a whole text, and each of its sentences."""
     model = model.session()
-    parts = [evaluate_sentences(model, batch) for batch in sentence_batches(model.vocabulary, text, read)]
-    if not parts:
+    batches = _sentence_batches(model.vocabulary, text, read)
+    scored = [evaluate_sentences(model, batch) for batch in batches]
+    if not scored:
         raise InputError(f"{text.name}: the text is empty: it holds no words")
-    total = parts[0][0]
-    for part, _ in parts[1:]:
-        total += part
-    return total, np.concatenate([scores for _, scores in parts])
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Two models on the same sentences: the second against the first."""
-
-    perplexity_change_percent: float
-    """Of the perplexity that includes unknown words."""
-    sentences_better: int
-    sentences_worse: int
-    p_value: float
-    """How often so large a mean difference would come about if the models were equally good."""
-
-
-def compare_scores(first: Floats, second: Floats, events: int, seed: int = 0) -> Comparison:
-    """Compare sentences' log-probabilities by a paired permutation test."""
-    if first.shape != second.shape:
-        raise InputError(
-            f"the models make {first.size} and {second.size} sentences of the text; compare models "
-            "whose text was read with the same options"
-        )
-    difference = second - first
-    return Comparison(
-        100 * (math.exp(min(-difference.sum() / events, 700.0)) - 1),
-        int((difference > 0).sum()),
-        int((difference < 0).sum()),
-        permutation_p_value(difference, seed),
-    )
-
-
-MOST_BLOCKS = 2000
-PERMUTATIONS = 9999
-
-
-def permutation_p_value(differences: Floats, seed: int = 0) -> float:
-    """The two-sided p-value of a mean difference under random signs.
-
-    Neighbouring sentences of a long text are taken together, at most 2,000 blocks: they are not
-    independent, and the test stays fast.
-    """
-    if not differences.any():
-        return 1.0
-    edges = np.linspace(0, differences.size, min(differences.size, MOST_BLOCKS) + 1).astype(int)
-    blocks = np.add.reduceat(differences, edges[:-1])
-    observed = abs(blocks.sum())
-    random = np.random.default_rng(seed)
-    extreme = 0
-    for size in (1000,) * (PERMUTATIONS // 1000) + (PERMUTATIONS % 1000,):
-        signs = random.integers(0, 2, (size, blocks.size), dtype=np.int8) * 2 - 1
-        extreme += int((np.abs(signs @ blocks) >= observed * (1 - 1e-12)).sum())
-    return (extreme + 1) / (PERMUTATIONS + 1)
-
-
-def compare_models(
-    models: Sequence[LanguageModel], text: Text, read: ReadOptions | None = None
-) -> tuple[list[Evaluation], list[Comparison]]:
-    """Evaluate models on one text, and compare each with the first, sentence by sentence."""
-    evaluations, scores = [], []
-    for model in models:
-        own = replace(text, options=model.vocabulary.text)
-        total, by_sentence = evaluate_by_sentence(model, own, read)
-        evaluations.append(total)
-        scores.append(by_sentence)
-    events = evaluations[0].words + evaluations[0].sentences
-    return evaluations, [compare_scores(scores[0], other, events) for other in scores[1:]]
+    total = scored[0][0]
+    for evaluation, _ in scored[1:]:
+        total += evaluation
+    return total, np.concatenate([scores for _, scores in scored])

@@ -6,16 +6,16 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.models.language_model import LanguageModel
+from classgram.runtime.compiled.arrays import Float64Array, Int32Array, Int64Array
 from classgram.text.sentences import Sentences
 from classgram.text.vocabulary import EOS, UNK
 
 BATCH = 2000
 """Sentences scored at a time."""
 
-UNSEEN_COUNT = 0.5
+_UNSEEN_COUNT = 0.5
 """What a word that never occurred counts as in log frequencies."""
 
 
@@ -32,7 +32,7 @@ class WordSurprisal(NamedTuple):
 
 
 def surprisals(models: Sequence[LanguageModel], lines: Iterable[str]) -> Iterator[WordSurprisal]:
-    """A row for each white-space word of each line, in order; blank lines count as sentences.
+    """Return a row for each white-space word of each line, in order; blank lines count as sentences.
 
     ``bits`` is summed over the tokens that a word became under the model's text options: 0 for a mark
     that was stripped. ``unknown`` and the frequency are those of the first model, the frequency that
@@ -43,17 +43,17 @@ def surprisals(models: Sequence[LanguageModel], lines: Iterable[str]) -> Iterato
     number = 0
     while batch := list(islice(remaining, BATCH)):
         words = [line.encode("utf-8", "surrogatepass").split() for line in batch]
-        yield from batch_rows(models, words, number)
+        yield from _batch_rows(models, words, number)
         number += len(batch)
 
 
-def batch_rows(
+def _batch_rows(
     models: Sequence[LanguageModel], words: list[list[bytes]], first: int
 ) -> Iterator[WordSurprisal]:
-    """The rows of a batch of sentences."""
+    """Return the rows of a batch of sentences."""
     flat = [word.decode() for sentence in words for word in sentence]
-    scored = [word_scores(model, words, flat) for model in models]
-    frequencies = log_frequencies(models[0])
+    scored = [_word_scores(model, words, flat) for model in models]
+    frequencies = _log_frequencies(models[0])
     tokens = scored[0]
     index = 0
     for number, sentence in enumerate(words, start=first + 1):
@@ -71,16 +71,16 @@ def batch_rows(
             index += 1
 
 
-class TokenScores(NamedTuple):
+class _TokenScores(NamedTuple):
     """A batch's words under one model: the tokens of each, and the bits of each."""
 
-    starts: npt.NDArray[np.int64]
-    ids: npt.NDArray[np.int32]
-    bits: npt.NDArray[np.float64]
+    starts: Int64Array
+    ids: Int32Array
+    bits: Float64Array
 
 
-def word_scores(model: LanguageModel, words: list[list[bytes]], flat: list[str]) -> TokenScores:
-    """The surprisal of every word of a batch, in bits."""
+def _word_scores(model: LanguageModel, words: list[list[bytes]], flat: list[str]) -> _TokenScores:
+    """Return the surprisal of every word of a batch, in bits."""
     # Each word is made into tokens on its own, and the sentences are put together from them.
     alone = model.encode(flat)
     lengths = np.diff(alone.offsets) - 1
@@ -92,15 +92,15 @@ def word_scores(model: LanguageModel, words: list[list[bytes]], flat: list[str])
     offsets = np.concatenate([[0], last + np.arange(1, len(words) + 1)]).astype(np.int64)
     logs = model.log_probabilities(Sentences(joined, offsets))
     totals = np.concatenate([[0.0], np.cumsum(-logs[joined != EOS] / math.log(2))])
-    return TokenScores(starts, ids, totals[starts[1:]] - totals[starts[:-1]])
+    return _TokenScores(starts, ids, totals[starts[1:]] - totals[starts[:-1]])
 
 
-def log_frequencies(model: LanguageModel) -> npt.NDArray[np.float64]:
-    """The log10 of every word's relative frequency in the training text.
+def _log_frequencies(model: LanguageModel) -> Float64Array:
+    """Return the log10 of every word's relative frequency in the training text.
 
     A model that does not know it, such as one from an ARPA file, gives its unigram probability.
     """
     counts = model.word_counts
     if counts is None:
         return np.log10(np.maximum(model.distribution(model.start(bos=False)), 1e-99))
-    return np.log10(np.maximum(counts, UNSEEN_COUNT) / max(int(counts.sum()), 1))
+    return np.log10(np.maximum(counts, _UNSEEN_COUNT) / max(int(counts.sum()), 1))

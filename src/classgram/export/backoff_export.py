@@ -12,10 +12,10 @@ from classgram.counts.suffixes import suffix_links
 from classgram.errors import InputError
 from classgram.export.batch_stepping import BatchStepper, States, batch_stepper
 from classgram.export.growth import Front, Growth, merged, under_new_parents
-from classgram.models.language_model import LanguageModel
+from classgram.models.language_model import LanguageModel, Note, silent
 from classgram.models.mixtures.mixture import MixtureModel
 from classgram.models.mixtures.wider_vocabulary import AdaptedModel
-from classgram.models.ngram.ngram_model import NgramModel, Note, silent
+from classgram.models.ngram.ngram_model import NgramModel
 from classgram.models.ngram.pruning import backoff_weights, completed, prune_trie
 from classgram.models.ngram.trie import BackoffTrie, LevelEstimates, assemble, without_double_starts
 from classgram.options import ExportOptions

@@ -1,30 +1,35 @@
 """What every language model can do: a few primitives, and all else derived from them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.errors import InputError
 from classgram.files.atomic import write_folder
 from classgram.files.folders import Folder
 from classgram.options import ReadOptions
+from classgram.runtime.compiled.arrays import AnyArray, BoolArray, Float64Array, Int64Array
 from classgram.text.cleaning import cleaner
 from classgram.text.reading import Chunk, valid
 from classgram.text.scanner import WordScanner
 from classgram.text.sentences import Sentences, sentences_from_ids
 from classgram.text.vocabulary import BOS, EOS, UNK, Vocabulary
 
-Floats = npt.NDArray[np.float64]
-Lengths = npt.NDArray[np.int64]
 State = Hashable
-"""What a model remembers of the words before; its form is the model's own matter."""
+"""What a model remembers of the words before; only the model itself knows what is in it."""
+
+Note = Callable[[str], None]
+"""Takes a line about how a model was made."""
 
 LOG_10 = float(np.log(10))
+
+
+def silent(text: str) -> None:
+    """Ignore a note."""
 
 
 class WordScore(NamedTuple):
@@ -39,7 +44,7 @@ class ModelFiles(NamedTuple):
     """What a folder must hold for a model, its vocabulary apart."""
 
     config: dict[str, Any]
-    arrays: dict[str, npt.NDArray[Any]]
+    arrays: dict[str, AnyArray]
 
 
 class LanguageModel(ABC):
@@ -50,59 +55,54 @@ class LanguageModel(ABC):
     known from KenLM and NLTK follow from these.
     """
 
-    def __init_subclass__(cls) -> None:
-        """Make every form of model known to the reader of saved models."""
-        if "form" in cls.__dict__:
-            FORMS[cls.form] = cls
-
     form: ClassVar[str]
-    """The name under which the model's kind of arrays is saved."""
+    """The name under which a class of models is saved, and by which ``load`` finds it."""
 
     vocabulary: Vocabulary
     order: int
     info: dict[str, Any]
-    """The recipe and options the model was made with, as config.json tells them."""
-    word_counts: npt.NDArray[np.int64] | None
-    """How often each word occurred in the training text, where that is known."""
+    """The recipe and options that the model was made with, as in config.json."""
+    word_counts: Int64Array | None
+    """How often each word occurred in the training text; None if unknown."""
 
     @abstractmethod
-    def log_probabilities(self, sentences: Sentences, bos: bool = True) -> Floats:
-        """Natural logarithms of every event's probability, in the order of the sentences' ids.
+    def log_probabilities(self, sentences: Sentences, bos: bool = True) -> Float64Array:
+        """Return natural logarithms of every event's probability, in the order of the sentences' ids.
 
         With ``bos`` false sentences start in the empty context instead of after <s>.
         """
 
     def session(self) -> "LanguageModel":
-        """The model as it goes through one text; one that learns from the text starts anew."""
+        """Return the model to score one text with, batch by batch; one with a cache starts with it empty."""
         return self
 
-    def unit_log_probabilities(self, sentences: Sentences, units: Lengths) -> Floats:
-        """The same of lines or documents that know nothing of each other.
+    def unit_log_probabilities(self, sentences: Sentences, units: Int64Array) -> Float64Array:
+        """Return the same for lines or documents that are scored independently of each other.
 
-        ``units`` are the numbers of the sentences that begin one. A model that learns from the text
-        starts anew at each of them; others forget at every sentence's end anyway.
+        ``units`` are the indices of the sentences that begin one. A cache is emptied at each of them;
+        models without one forget everything at the end of a sentence anyway.
         """
         return self.log_probabilities(sentences)
 
     @abstractmethod
     def start(self, bos: bool = True) -> State:
-        """The state at a sentence's start, or that of the empty context."""
+        """Return the state at a sentence's start, or that of the empty context."""
 
     @abstractmethod
     def advance(self, state: State, word: int) -> State:
-        """The state after one more word."""
+        """Return the state after one more word."""
 
     def next_sentence(self, state: State) -> State:
-        """The state at the start of the sentence after the one that ends in this state."""
+        """Return the state at the start of the sentence after the one that ends in this state."""
         return self.start()
 
     @abstractmethod
-    def distribution(self, state: State) -> Floats:
-        """The probability of every word of the vocabulary; that of <s> is 0."""
+    def distribution(self, state: State) -> Float64Array:
+        """Return the probability of every word of the vocabulary; that of <s> is 0."""
 
     @abstractmethod
     def to_files(self, prefix: str = "") -> ModelFiles:
-        """What to write for this model; array names begin with the prefix."""
+        """Return what to write for this model; array names begin with the prefix."""
 
     @classmethod
     @abstractmethod
@@ -111,12 +111,14 @@ class LanguageModel(ABC):
     ) -> "LanguageModel":
         """Read what ``to_files`` gave, checked and memory-mapped."""
 
-    def scores_with_lengths(self, sentences: Sentences, bos: bool = True) -> tuple[Floats, Lengths | None]:
-        """Log-probabilities, and the length of the n-gram that gave each, for models made of n-grams."""
+    def scores_with_lengths(
+        self, sentences: Sentences, bos: bool = True
+    ) -> tuple[Float64Array, Int64Array | None]:
+        """Return log-probabilities, and the n-gram length behind each; None if the model has no n-grams."""
         return self.log_probabilities(sentences, bos), None
 
     def log_probability(self, state: State, word: int) -> float:
-        """The natural logarithm of one word's probability."""
+        """Return the natural logarithm of one word's probability."""
         with np.errstate(divide="ignore"):
             return float(np.log(self.distribution(state)[word]))
 
@@ -133,7 +135,7 @@ class LanguageModel(ABC):
         return self.vocabulary.scanner(blank_lines=True)
 
     def encode(self, lines: Sequence[str]) -> Sentences:
-        """Each string as a sentence of the model's vocabulary, made into words as its text was."""
+        """Return each string as a sentence of ids, tokenised as the model's training text was."""
         data = "".join(line.replace("\n", " ") + "\n" for line in lines)
         checked = valid(data.encode("utf-8", "surrogatepass"), "strings", (1, 0), ReadOptions())
         chunk = Chunk(cleaner(self.vocabulary.text)(checked), "strings", 1)
@@ -158,7 +160,7 @@ class LanguageModel(ABC):
         return float(log_probabilities[: None if eos else -1].sum()) / LOG_10
 
     def logscore(self, word: str, context: Sequence[str] = ()) -> float:
-        """The log2-probability of a word after a context, as in NLTK."""
+        """Return the log2-probability of a word after a context, as in NLTK."""
         return self._log_probability_after(word, context) / float(np.log(2))
 
     def _log_probability_after(self, word: str, context: Sequence[str]) -> float:
@@ -170,7 +172,7 @@ class LanguageModel(ABC):
         return self.log_probability(state, self.vocabulary.id(word))
 
     def full_scores(self, sentence: str, bos: bool = True, eos: bool = True) -> Iterator[WordScore]:
-        """Each event's log10-probability, the length of its n-gram and whether it is unknown."""
+        """Return each event's log10-probability, the length of its n-gram and whether it is unknown."""
         sentences = self.encode([sentence])
         scores, lengths = self.scores_with_lengths(sentences, bos)
         if lengths is None:
@@ -180,7 +182,7 @@ class LanguageModel(ABC):
             yield WordScore(score, length, word == UNK)
 
     def perplexity(self, texts: str | Iterable[str]) -> float:
-        """The perplexity of a sentence or of several together, unknown words and </s> included."""
+        """Return the perplexity of a sentence or of several together, unknown words and </s> included."""
         lines = [texts] if isinstance(texts, str) else list(texts)
         if not lines:
             raise InputError("perplexity needs at least one sentence")
@@ -189,30 +191,28 @@ class LanguageModel(ABC):
     def __contains__(self, word: str) -> bool:
         return word in self.vocabulary
 
-    def context_state(self, words: Sequence[str], bos: bool = True) -> State:
-        """The state after the given words, from the sentence's start or from no context."""
-        state = self.start(bos)
-        for word in words:
-            state = self.advance(state, self.vocabulary.id(word))
-        return state
+
+_CLASSES: dict[str, type[LanguageModel]] = {}
+"""The classes of models that can be read, by the name they are saved under."""
 
 
-FORMS: dict[str, type[LanguageModel]] = {}
-"""Every form of model by the name it is saved under; a form is known once its module is imported."""
+def register(*classes: type[LanguageModel]) -> None:
+    """Make classes of models known to the reader of saved models."""
+    _CLASSES.update({one.form: one for one in classes})
 
 
 def component_from_files(
     folder: Folder, config: Mapping[str, Any], vocabulary: Vocabulary, prefix: str = ""
 ) -> LanguageModel:
-    """The model that a folder, or a part of it under a prefix, holds."""
+    """Return the model that a folder holds, or the part of its arrays under a prefix."""
     form = config.get("form")
-    if form not in FORMS:
+    if form not in _CLASSES:
         raise InputError(f"{folder.path}: unknown form of model {form!r}; install a newer classgram")
-    return FORMS[form].from_files(folder, config, vocabulary, prefix)
+    return _CLASSES[form].from_files(folder, config, vocabulary, prefix)
 
 
-def predicted_words(vocabulary: Vocabulary) -> npt.NDArray[np.bool_]:
-    """True for every word that can be predicted: all but <s>."""
+def predicted_words(vocabulary: Vocabulary) -> BoolArray:
+    """Return a mask of the words that can be predicted: all but <s>."""
     predicted = np.ones(len(vocabulary), dtype=np.bool_)
     predicted[BOS] = False
     return predicted

@@ -1,7 +1,6 @@
 """Training by recipe: counts, and classes for class models, become a language model."""
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.classes.partition import Partition
 from classgram.clustering.exchange import exchange
@@ -10,8 +9,8 @@ from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
 from classgram.models.class_based.class_model import ClassMaps, estimate_class_model
 from classgram.models.class_based.class_ngrams import train_class_ngrams
-from classgram.models.language_model import LanguageModel
-from classgram.models.ngram.ngram_model import Note, silent, train_backoff, train_katz, train_kneser_ney
+from classgram.models.language_model import LanguageModel, Note, silent
+from classgram.models.ngram.ngram_model import train_backoff, train_katz, train_kneser_ney
 from classgram.options import (
     ClusterOptions,
     ModelOptions,
@@ -19,18 +18,19 @@ from classgram.options import (
     SearchOptions,
     TrainClassesOptions,
 )
+from classgram.runtime.compiled.arrays import BoolArray
 from classgram.runtime.progress import Report
 from classgram.runtime.progress import silent as unseen
 from classgram.text.vocabulary import Vocabulary
 
-MOST_CLASSES = 1000
+_MOST_CLASSES = 1000
 """What a class model asks for at most where no number is given."""
 
-DEFAULT_ORDERS = {"mixture": 5, "kneser-ney": 5, "katz": 3, "backoff": 3, "class": 5}
+_DEFAULT_ORDERS = {"mixture": 5, "kneser-ney": 5, "katz": 3, "backoff": 3, "class": 5}
 
 
 def training_order(options: ModelOptions, classes: Partition | str | None = None) -> int:
-    """The order that a recipe counts and trains; ``classes`` are given, or a shape to be made."""
+    """Return the order that a recipe counts and trains; ``classes`` are given, or a shape to be made."""
     if options.order is not None and not 2 <= options.order <= 32:
         raise InputError(f"--order {options.order}: models have an order from 2 to 32")
     if isinstance(classes, Partition) and classes.shape != "tied":
@@ -44,7 +44,7 @@ def training_order(options: ModelOptions, classes: Partition | str | None = None
     # The paper's estimate is one of class pairs: over longer tuples of classes it is poor.
     if options.recipe == "class" and (other_shape or options.smoothing == "paper"):
         return options.order or 2
-    return options.order or DEFAULT_ORDERS[options.recipe]
+    return options.order or _DEFAULT_ORDERS[options.recipe]
 
 
 def make_classes(
@@ -63,7 +63,7 @@ def make_classes(
         note(f"{most} classes instead of {classes}: there are no more words to cluster")
         classes = most
     if classes is None:
-        classes = max(2, min(MOST_CLASSES, seen // 10))
+        classes = max(2, min(_MOST_CLASSES, seen // 10))
         note(f"{classes} classes; choose another number with --classes")
     wanted = ClusterOptions(
         classes,
@@ -126,7 +126,7 @@ def train_class_model(
 
 
 def class_maps(partition: Partition, vocabulary: Vocabulary, order: int) -> ClassMaps:
-    """A partition's maps over the words of a vocabulary.
+    """Return a partition's maps over the words of a vocabulary.
 
     A word that the classes were not made for is in the class of <unk>.
     """
@@ -144,14 +144,12 @@ def class_maps(partition: Partition, vocabulary: Vocabulary, order: int) -> Clas
     if partition.contexts is None:
         return ClassMaps(contexts[ids][None], predicted)
     words = contexts[: len(old)][ids]
-    elements, kept = translated(partition.contexts, old, vocabulary)
+    elements, kept = _translated(partition.contexts, old, vocabulary)
     return ClassMaps(np.concatenate([words, contexts[len(old) :][kept]])[None], predicted, elements)
 
 
-def translated(
-    contexts: Contexts, old: Vocabulary, new: Vocabulary
-) -> tuple[Contexts, npt.NDArray[np.bool_]]:
-    """The context elements in the ids of another vocabulary, and which of the tuples remain."""
+def _translated(contexts: Contexts, old: Vocabulary, new: Vocabulary) -> tuple[Contexts, BoolArray]:
+    """Return the context elements in the ids of another vocabulary, and which of the tuples remain."""
     if old.words == new.words:
         return contexts, np.ones(len(contexts.tuples), dtype=np.bool_)
     missing = -2

@@ -8,10 +8,9 @@ from classgram.classes.partition import Partition
 from classgram.counts.counting import count_sentences, read_sentences
 from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
-from classgram.models.language_model import LanguageModel
+from classgram.models.language_model import LanguageModel, Note, silent
 from classgram.models.mixtures.mixture import MixtureModel
 from classgram.models.mixtures.recipe import Training, component_names, train_mixture
-from classgram.models.ngram.ngram_model import Note, silent
 from classgram.models.training import make_classes, train_model, training_order
 from classgram.options import (
     CountOptions,

@@ -32,15 +32,15 @@ from classgram.options import (
 from classgram.reproduction.samples import Prepared, Sample, load_counts, load_prepared
 from classgram.text.reading import text_from_strings
 
-VERSION = 1
+_VERSION = 1
 """To be raised when a cell's results change their meaning, so that earlier ones are not used."""
 
-SHARED_ORDER = 3
+_SHARED_ORDER = 3
 """Counts up to this order are shared between cells; longer n-grams are many, and few cells need them."""
 
-ONE_THREAD = RunOptions(threads=1)
+_ONE_THREAD = RunOptions(threads=1)
 
-ALWAYS_DENSE = 5_000_000
+_ALWAYS_DENSE = 5_000_000
 """Tables with fewer pairs of classes are never sparse."""
 
 
@@ -85,13 +85,13 @@ Cell = Clustering | WordModel | Mixture
 
 
 def cell_key(cell: Cell, text: str) -> str:
-    """The name of a cell's result: a digest of everything that the result depends on."""
-    settings = {"kind": type(cell).__name__, "version": VERSION, "text": text, **chosen_settings(cell)}
+    """Return the name of a cell's result: a digest of everything that the result depends on."""
+    settings = {"kind": type(cell).__name__, "version": _VERSION, "text": text, **chosen_settings(cell)}
     return checksum(json.dumps(settings, sort_keys=True).encode())
 
 
 def chosen_settings(options: object) -> dict[str, Any]:
-    """The fields of a dataclass, and of those in it, that are not at their defaults.
+    """Return the fields of a dataclass, and of those in it, that are not at their defaults.
 
     So an option that is new in classgram, and left alone, does not make earlier results useless.
     """
@@ -107,23 +107,23 @@ def chosen_settings(options: object) -> dict[str, Any]:
 
 
 def shares_counts(cell: Cell) -> bool:
-    """Whether a cell uses counts that others use, too."""
-    return not isinstance(cell, Mixture) and cell.order <= SHARED_ORDER
+    """Return whether a cell uses counts that others use, too."""
+    return not isinstance(cell, Mixture) and cell.order <= _SHARED_ORDER
 
 
 def run_cell(cell: Cell, work: Path) -> dict[str, Any]:
-    """The results of a cell."""
+    """Return the results of a cell."""
     prepared = load_prepared(work, cell.sample.punctuation)
     if isinstance(cell, Mixture):
-        return mixture_results(cell, prepared)
+        return _mixture_results(cell, prepared)
     if shares_counts(cell):
         counts = load_counts(work, cell.sample, cell.order)
     else:
         sentences = prepared.sentences(cell.sample.words)
         counts = count_sentences(prepared.vocabulary, sentences, CountOptions(cell.order))
     if isinstance(cell, WordModel):
-        return {**sample_results(counts), **model_results(train_model(counts, cell.model), prepared)}
-    return clustering_results(cell, counts, prepared)
+        return {**_sample_results(counts), **_model_results(train_model(counts, cell.model), prepared)}
+    return _clustering_results(cell, counts, prepared)
 
 
 def save_result(path: Path, cell: Cell, result: dict[str, Any]) -> None:
@@ -134,7 +134,7 @@ def save_result(path: Path, cell: Cell, result: dict[str, Any]) -> None:
 
 
 def load_result(path: Path) -> dict[str, Any] | None:
-    """A cell's result, or None where there is none that can be read."""
+    """Return a cell's result, or None where there is none that can be read."""
     try:
         result = json.loads(path.read_bytes())["result"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -142,8 +142,8 @@ def load_result(path: Path) -> dict[str, Any] | None:
     return result if isinstance(result, dict) else None
 
 
-def sample_results(counts: NgramCounts) -> dict[str, Any]:
-    """How large the training set was, in words as this way of reading makes them."""
+def _sample_results(counts: NgramCounts) -> dict[str, Any]:
+    """Return how large the training set was, in tokens of this reading."""
     unigrams = counts.levels[0].counts
     return {
         "tokens": counts.tokens,
@@ -152,18 +152,18 @@ def sample_results(counts: NgramCounts) -> dict[str, Any]:
     }
 
 
-def model_results(model: LanguageModel, prepared: Prepared) -> dict[str, Any]:
-    """A model's perplexities on the test text, and its size."""
+def _model_results(model: LanguageModel, prepared: Prepared) -> dict[str, Any]:
+    """Return a model's perplexities on the test text, and its size."""
     evaluation = evaluate_sentences(model, prepared.test)[0]
     return {
         "perplexity": evaluation.perplexity_excluding_unknown,
         "perplexity_including_unknown": evaluation.perplexity_including_unknown,
-        **model_size(model),
+        **_model_size(model),
     }
 
 
-def model_size(model: LanguageModel) -> dict[str, int]:
-    """The probabilities and weights that a model stores, and the bytes of all its arrays."""
+def _model_size(model: LanguageModel) -> dict[str, int]:
+    """Return the probabilities and weights that a model stores, and the bytes of all its arrays."""
     arrays = model.to_files().arrays.values()
     return {
         "parameters": sum(array.size for array in arrays if array.dtype.kind == "f"),
@@ -171,38 +171,38 @@ def model_size(model: LanguageModel) -> dict[str, int]:
     }
 
 
-def clustering_results(cell: Clustering, counts: NgramCounts, prepared: Prepared) -> dict[str, Any]:
-    """What a search found, and the perplexities of the class models over it."""
-    options, lowered = fitting_numbers(counts, cell.classes)
-    if table_size(counts, options) > ALWAYS_DENSE:
+def _clustering_results(cell: Clustering, counts: NgramCounts, prepared: Prepared) -> dict[str, Any]:
+    """Return what a search found, and the perplexities of the class models over it."""
+    options, lowered = _fitting_numbers(counts, cell.classes)
+    if _table_size(counts, options) > _ALWAYS_DENSE:
         # The first moments of the search itself: sparse tables have kernels that no small text reaches.
-        exchange(counts, options, cell.search, replace(ONE_THREAD, time_limit=0.0))
-    found = exchange(counts, options, cell.search, ONE_THREAD)
+        exchange(counts, options, cell.search, replace(_ONE_THREAD, time_limit=0.0))
+    found = exchange(counts, options, cell.search, _ONE_THREAD)
     order = options.order
     model = train_class_model(counts, found.partition, ModelOptions("class", order, "paper"))
     other = train_class_model(counts, found.partition, ModelOptions("class", order, "interpolated"))
     interpolated = evaluate_sentences(other, prepared.test)[0]
     return {
-        **sample_results(counts),
-        **search_results(found),
+        **_sample_results(counts),
+        **_search_results(found),
         "classes": options.classes,
         "context_classes": options.context_classes,
         "lowered": lowered,
-        **model_results(model, prepared),
+        **_model_results(model, prepared),
         "interpolated_perplexity": interpolated.perplexity_excluding_unknown,
     }
 
 
-def table_size(counts: NgramCounts, options: ClusterOptions) -> int:
-    """The number of pairs of classes, contexts that are classes of their own counted as such."""
+def _table_size(counts: NgramCounts, options: ClusterOptions) -> int:
+    """Return the number of pairs of classes, contexts that are classes of their own counted as such."""
     assert isinstance(options.classes, int)
     if options.shape == "predictive":
         return len(counts.vocabulary) * options.classes
     return (options.context_classes or options.classes) * options.classes
 
 
-def search_results(found: Result) -> dict[str, Any]:
-    """How a search went."""
+def _search_results(found: Result) -> dict[str, Any]:
+    """Return the value, the length and the time of a search."""
     return {
         "F": found.F,
         "ended": found.ended,
@@ -211,9 +211,9 @@ def search_results(found: Result) -> dict[str, Any]:
     }
 
 
-def fitting_numbers(counts: NgramCounts, options: ClusterOptions) -> tuple[ClusterOptions, bool]:
-    """Class numbers no larger than the numbers of elements, and whether any was lowered."""
-    contexts, words = elements(counts, options)
+def _fitting_numbers(counts: NgramCounts, options: ClusterOptions) -> tuple[ClusterOptions, bool]:
+    """Return class numbers no larger than the numbers of elements, and whether any was lowered."""
+    contexts, words = _elements(counts, options)
     assert isinstance(options.classes, int)
     classes = min(options.classes, words)
     asked = options.context_classes
@@ -222,8 +222,8 @@ def fitting_numbers(counts: NgramCounts, options: ClusterOptions) -> tuple[Clust
     return fitting, fitting != options
 
 
-def elements(counts: NgramCounts, options: ClusterOptions) -> tuple[int, int]:
-    """The numbers of contexts and of words that could have classes of their own."""
+def _elements(counts: NgramCounts, options: ClusterOptions) -> tuple[int, int]:
+    """Return the numbers of contexts and of words that could have classes of their own."""
     if options.order == 2:
         # Every word but the sentence end is also a context.
         seen = max(1, int(np.count_nonzero(counts.levels[0].counts)) - 1)
@@ -232,29 +232,29 @@ def elements(counts: NgramCounts, options: ClusterOptions) -> tuple[int, int]:
     return found[0], found[-1]
 
 
-def mixture_results(cell: Mixture, prepared: Prepared) -> dict[str, Any]:
-    """The perplexities of a mixture."""
+def _mixture_results(cell: Mixture, prepared: Prepared) -> dict[str, Any]:
+    """Return the perplexities of a mixture."""
     sentences = prepared.sentences(cell.sample.words)
     counts = count_sentences(prepared.vocabulary, sentences, CountOptions(cell.order))
     classes = TrainClassesOptions(seed=cell.seed, effort=cell.effort, threads=1)
     begun = time.process_time()
     model = train_mixture(Training(counts, sentences), None, MixtureOptions(), classes)
     return {
-        **sample_results(counts),
+        **_sample_results(counts),
         "cpu_seconds": time.process_time() - begun,
         "components": component_names(model),
-        **model_results(model, prepared),
+        **_model_results(model, prepared),
     }
 
 
-WARM_UP = ("the cat sat on the mat", "a dog ran to the cat", "the dog sat", "a cat ran") * 6
+_WARM_UP = ("the cat sat on the mat", "a dog ran to the cat", "the dog sat", "a cat ran") * 6
 
 
 def warm_up() -> None:
     """Compile or load every kernel of the search, so that no cell's time holds that."""
-    counts = count_ngrams(text_from_strings(WARM_UP), CountOptions(3))
+    counts = count_ngrams(text_from_strings(_WARM_UP), CountOptions(3))
     for heuristic in (False, True):
         for shape in ("tied", "joint"):
             options = ClusterOptions(4, criterion="loo", shape="tied" if shape == "tied" else "joint")
             search = SearchOptions(heuristic=heuristic, targets=2, sweeps=3)
-            exchange(counts, options, search, ONE_THREAD)
+            exchange(counts, options, search, _ONE_THREAD)

@@ -23,7 +23,7 @@ EXPERIMENTS: dict[str, Callable[[Plan], Experiment]] = {
     "beyond": models.beyond,
 }
 
-FIRST = ("table-5", "table-6", "table-7", "table-8", "table-9")
+_FIRST = ("table-5", "table-6", "table-7", "table-8", "table-9")
 """What is run first: the paper's results. A run that is cut short has these."""
 
 
@@ -37,10 +37,10 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def all_experiments(plan: Plan) -> list[Experiment]:
-    """Every experiment on a text."""
+    """Return every experiment on a text."""
     return [build(plan) for build in EXPERIMENTS.values()]
 
 
 def running_order(names: Sequence[str]) -> list[str]:
-    """The names of experiments in the order in which they are run."""
-    return sorted(names, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
+    """Return the names of experiments in the order in which they are run."""
+    return sorted(names, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))

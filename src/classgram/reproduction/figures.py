@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from classgram.reproduction import paper
 from classgram.reproduction.tables import Entry, Table, number
 
-PERPLEXITY = "perplexity (unknown words left out)"
-TOKENS = "training text (words, marks, sentence ends)"
+_PERPLEXITY = "perplexity (unknown words left out)"
+_TOKENS = "training text (words, punctuation, sentence ends)"
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Line:
     ys: tuple[Entry, ...]
 
     def points(self) -> list[tuple[float, float]]:
-        """The points where both numbers are known."""
+        """Return the points where both numbers are known."""
         pairs = zip(map(number, self.xs), map(number, self.ys), strict=True)
         return [(x, y) for x, y in pairs if x is not None and y is not None]
 
@@ -48,22 +48,22 @@ class Figure:
     panels: tuple[Panel, ...]
 
 
-def line(label: str, xs: Sequence[Entry], ys: Sequence[Entry]) -> Line:
-    """A line from two columns."""
+def _line(label: str, xs: Sequence[Entry], ys: Sequence[Entry]) -> Line:
+    """Return a line from two columns."""
     return Line(label, tuple(xs), tuple(ys))
 
 
 def figures_for(tables: Mapping[str, list[Table]]) -> dict[str, Figure]:
-    """The figure of every experiment that has tables."""
+    """Return the figure of every experiment that has tables."""
     return {
-        name: Figure(name, parts[0].title, PANELS[name](parts[0]))
+        name: Figure(name, parts[0].title, _PANELS[name](parts[0]))
         for name, parts in tables.items()
-        if name in PANELS
+        if name in _PANELS
     }
 
 
-def search_panels(table: Table) -> tuple[Panel, ...]:
-    """Perplexity and time against the number of classes."""
+def _search_panels(table: Table) -> tuple[Panel, ...]:
+    """Return panels of perplexity and time against the number of classes."""
     classes = table.column("classes")
     names = {
         "exact, ours": "exact",
@@ -73,137 +73,137 @@ def search_panels(table: Table) -> tuple[Panel, ...]:
     }
 
     def lines(suffix: str) -> tuple[Line, ...]:
-        return tuple(line(label, classes, table.column(key + suffix)) for label, key in names.items())
+        return tuple(_line(label, classes, table.column(key + suffix)) for label, key in names.items())
 
-    ticks = known(classes)
+    ticks = _known(classes)
     return (
-        Panel("Perplexity", "number of classes C", PERPLEXITY, lines(""), x_ticks=ticks),
+        Panel("Perplexity", "number of classes C", _PERPLEXITY, lines(""), x_ticks=ticks),
         Panel("Time", "number of classes C", "processor time (seconds)", lines("_seconds"), x_ticks=ticks),
     )
 
 
-def known(values: Sequence[Entry]) -> tuple[float, ...]:
-    """The numbers among entries."""
+def _known(values: Sequence[Entry]) -> tuple[float, ...]:
+    """Return the numbers among entries."""
     return tuple(found for value in values if (found := number(value)) is not None)
 
 
-LETTERS = {
+_LETTERS = {
     "t": "target classes t",
     "u": "moves between full updates u",
     "h": "neighbour classes compared h",
 }
 
 
-def parameter_panels(table: Table) -> tuple[Panel, ...]:
-    """Perplexity and time against a parameter of the heuristic, in percent of the first row."""
+def _parameter_panels(table: Table) -> tuple[Panel, ...]:
+    """Return panels of perplexity and time against a parameter of the heuristic, % of the first row."""
     letter = table.columns[0].key
     values = table.column(letter)
     panels = []
     for title, key in (("Perplexity", "perplexity"), ("Time", "seconds")):
         lines = tuple(
-            line(label, values, in_percent(table.column(prefix + key)))
+            _line(label, values, _in_percent(table.column(prefix + key)))
             for label, prefix in (("ours", ""), ("paper", "paper_"))
         )
         axis = f"{title.lower()} (% of that at {letter} = {values[0]})"
-        panels.append(Panel(title, LETTERS[letter], axis, lines, log_y=False, x_ticks=known(values)))
+        panels.append(Panel(title, _LETTERS[letter], axis, lines, log_y=False, x_ticks=_known(values)))
     return tuple(panels)
 
 
-def in_percent(values: Sequence[Entry]) -> list[Entry]:
-    """Numbers in percent of the first one."""
+def _in_percent(values: Sequence[Entry]) -> list[Entry]:
+    """Return numbers in percent of the first one."""
     first = number(values[0])
     numbers = [number(value) for value in values]
     return [100 * value / first if value is not None and first else None for value in numbers]
 
 
-PAPER_SIZES = tuple(paper.TRAINING_SETS.values())
+_PAPER_SIZES = tuple(paper.TRAINING_SETS.values())
 
 
-def backoff_panels(theirs: Mapping[str, Sequence[int]]) -> Callable[[Table], tuple[Panel, ...]]:
-    """Perplexity against the size of the training text, a line for each cut-off."""
+def _backoff_panels(theirs: Mapping[str, Sequence[int]]) -> Callable[[Table], tuple[Panel, ...]]:
+    """Return the panel of perplexity against the size of the training text, a line for each cut-off."""
 
     def panels(table: Table) -> tuple[Panel, ...]:
         tokens = table.column("tokens")
-        ours = tuple(line(f"C = {c}", tokens, table.column(f"cutoff_{c}")) for c in paper.CUTOFFS)
+        ours = tuple(_line(f"C = {c}", tokens, table.column(f"cutoff_{c}")) for c in paper.CUTOFFS)
         printed = tuple(
-            line(f"C = {cutoff}", PAPER_SIZES, [row[place] for row in theirs.values()])
+            _line(f"C = {cutoff}", _PAPER_SIZES, [row[place] for row in theirs.values()])
             for place, cutoff in enumerate(paper.CUTOFFS)
         )
         return (
-            Panel("Ours", TOKENS, PERPLEXITY, ours),
-            Panel("Paper", "training text (words)", PERPLEXITY, printed),
+            Panel("Ours", _TOKENS, _PERPLEXITY, ours),
+            Panel("Paper", "training text (words)", _PERPLEXITY, printed),
         )
 
     return panels
 
 
-def improvement_panels(
+def _improvement_panels(
     theirs: Sequence[paper.Against], sizes: Sequence[int]
 ) -> Callable[[Table], tuple[Panel, ...]]:
-    """Perplexities of two models, and the improvement, against the size of the training text."""
+    """Return panels of two models' perplexities, and of the improvement, by size of training text."""
 
     def panels(table: Table) -> tuple[Panel, ...]:
         tokens = table.column("tokens")
         names = {column.key: column.heading.split(":")[0] for column in table.columns}
         one, two = names["reference"], names["clustered"]
         perplexities = (
-            line(f"{one}, ours", tokens, table.column("reference")),
-            line(f"{two}, ours", tokens, table.column("clustered")),
-            line(f"{one}, paper", sizes, [row.reference for row in theirs]),
-            line(f"{two}, paper", sizes, [row.clustered for row in theirs]),
+            _line(f"{one}, ours", tokens, table.column("reference")),
+            _line(f"{two}, ours", tokens, table.column("clustered")),
+            _line(f"{one}, paper", sizes, [row.reference for row in theirs]),
+            _line(f"{two}, paper", sizes, [row.clustered for row in theirs]),
         )
         improvements = (
-            line("improvement, ours", tokens, table.column("improvement")),
-            line("improvement, paper", sizes, [row.improvement for row in theirs]),
+            _line("improvement, ours", tokens, table.column("improvement")),
+            _line("improvement, paper", sizes, [row.improvement for row in theirs]),
         )
         axis = f"improvement by {two} (%)"
         return (
-            Panel("Perplexity", TOKENS, PERPLEXITY, perplexities),
-            Panel("Improvement", TOKENS, axis, improvements, log_y=False, zero=True),
+            Panel("Perplexity", _TOKENS, _PERPLEXITY, perplexities),
+            Panel("Improvement", _TOKENS, axis, improvements, log_y=False, zero=True),
         )
 
     return panels
 
 
-def criterion_panels(table: Table) -> tuple[Panel, ...]:
-    """Perplexity against the size of the training text, a line for each criterion."""
+def _criterion_panels(table: Table) -> tuple[Panel, ...]:
+    """Return the panel of perplexity against the size of the training text, a line for each criterion."""
     columns = (table.column(key) for key in ("criterion", "tokens", "perplexity"))
     rows = list(zip(*columns, strict=True))
     names = dict.fromkeys(str(row[0]) for row in rows)
     lines = tuple(
-        line(name, [row[1] for row in rows if row[0] == name], [row[2] for row in rows if row[0] == name])
+        _line(name, [row[1] for row in rows if row[0] == name], [row[2] for row in rows if row[0] == name])
         for name in names
     )
-    return (Panel("", TOKENS, PERPLEXITY, lines),)
+    return (Panel("", _TOKENS, _PERPLEXITY, lines),)
 
 
-def shape_panels(table: Table) -> tuple[Panel, ...]:
-    """Perplexity against the size of the model, a mark for each shape."""
+def _shape_panels(table: Table) -> tuple[Panel, ...]:
+    """Return the panel of perplexity against the size of the model, a mark for each shape."""
     columns = (table.column(key) for key in ("shape", "parameters", "perplexity"))
-    lines = tuple(line(str(shape), [x], [y]) for shape, x, y in zip(*columns, strict=True))
+    lines = tuple(_line(str(shape), [x], [y]) for shape, x, y in zip(*columns, strict=True))
     shown = tuple(one for one in lines if one.points())
-    return (Panel("", "parameters of the model", PERPLEXITY, shown),)
+    return (Panel("", "parameters of the model", _PERPLEXITY, shown),)
 
 
-def contest_panels(table: Table) -> tuple[Panel, ...]:
-    """Perplexity against the size of the training text, a line for each model."""
+def _contest_panels(table: Table) -> tuple[Panel, ...]:
+    """Return the panel of perplexity against the size of the training text, a line for each model."""
     tokens = table.column("tokens")
     models = [column.key for column in table.columns[2:-1]]
-    lines = tuple(line(model, tokens, table.column(model)) for model in models)
-    return (Panel("", TOKENS, PERPLEXITY, lines),)
+    lines = tuple(_line(model, tokens, table.column(model)) for model in models)
+    return (Panel("", _TOKENS, _PERPLEXITY, lines),)
 
 
-PANELS: dict[str, Callable[[Table], tuple[Panel, ...]]] = {
-    "table-1": search_panels,
-    "table-2": parameter_panels,
-    "table-3": parameter_panels,
-    "table-4": parameter_panels,
-    "table-5": backoff_panels(paper.TABLE_5),
-    "table-6": backoff_panels(paper.TABLE_6),
-    "table-7": improvement_panels(tuple(paper.TABLE_7.values()), PAPER_SIZES),
-    "table-8": improvement_panels(tuple(paper.TABLE_8.values()), PAPER_SIZES),
-    "table-9": improvement_panels(tuple(paper.TABLE_9.values()), paper.TABLE_9_WORDS),
-    "section-2": criterion_panels,
-    "section-3": shape_panels,
-    "beyond": contest_panels,
+_PANELS: dict[str, Callable[[Table], tuple[Panel, ...]]] = {
+    "table-1": _search_panels,
+    "table-2": _parameter_panels,
+    "table-3": _parameter_panels,
+    "table-4": _parameter_panels,
+    "table-5": _backoff_panels(paper.TABLE_5),
+    "table-6": _backoff_panels(paper.TABLE_6),
+    "table-7": _improvement_panels(tuple(paper.TABLE_7.values()), _PAPER_SIZES),
+    "table-8": _improvement_panels(tuple(paper.TABLE_8.values()), _PAPER_SIZES),
+    "table-9": _improvement_panels(tuple(paper.TABLE_9.values()), paper.TABLE_9_WORDS),
+    "section-2": _criterion_panels,
+    "section-3": _shape_panels,
+    "beyond": _contest_panels,
 }

@@ -1,4 +1,4 @@
-"""The experiments on models: back-off (tables 5, 6), classes (7 to 9), and who wins at which size."""
+"""The experiments on models (section 5): back-off (tables 5, 6), classes (7 to 9), and all by text size."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -19,47 +19,50 @@ from classgram.reproduction.tables import (
     number,
 )
 
-SPOKEN: dict[Punctuation, str] = {"verbalise": "verbalised punctuation (VP)", "strip": "no punctuation (NVP)"}
+_SPOKEN: dict[Punctuation, str] = {
+    "verbalise": "verbalised punctuation (VP)",
+    "strip": "no punctuation (NVP)",
+}
 
-SET_COLUMNS = (Column("set", "training set", "text"), Column("tokens", "tokens", "count"))
+_SET_COLUMNS = (Column("set", "training set", "text"), Column("tokens", "tokens", "count"))
 
-DETAIL_COLUMNS = (
+_DETAIL_COLUMNS = (
     Column("perplexity", "perplexity"),
     Column("perplexity_including_unknown", "with unknown words"),
     *SIZE_COLUMNS,
 )
 
-Build = Callable[[Plan], Experiment]
+_Build = Callable[[Plan], Experiment]
 
 
-def set_entries(results: Results, one: TrainingSet, cell: Cell) -> tuple[Entry, ...]:
-    """The entries of ``SET_COLUMNS``."""
+def _set_entries(results: Results, one: TrainingSet, cell: Cell) -> tuple[Entry, ...]:
+    """Return the entries of ``_SET_COLUMNS``."""
     return (one.name, entry(results, cell, "tokens"))
 
 
-def detail_rows(
+def _detail_rows(
     results: Results, models: dict[tuple[TrainingSet, str], Cell]
 ) -> tuple[tuple[Entry, ...], ...]:
-    """A row for each model of each set with its perplexities and its size."""
+    """Return a row for each model of each set with its perplexities and its size."""
     return tuple(
-        (*set_entries(results, one, cell), name, *(entry(results, cell, c.key) for c in DETAIL_COLUMNS))
+        (*_set_entries(results, one, cell), name, *(entry(results, cell, c.key) for c in _DETAIL_COLUMNS))
         for (one, name), cell in models.items()
     )
 
 
-def details(name: str, results: Results, models: dict[tuple[TrainingSet, str], Cell]) -> Table:
-    """The table of all models of an experiment with both perplexities and sizes."""
+def _details(name: str, results: Results, models: dict[tuple[TrainingSet, str], Cell]) -> Table:
+    """Return the table of all models of an experiment with both perplexities and sizes."""
     title = f"The models of {name.replace('-', ' ')}"
-    columns = (*SET_COLUMNS, Column("model", "model", "text"), *DETAIL_COLUMNS)
-    return Table(f"{name}-details", title, columns, detail_rows(results, models))
+    columns = (*_SET_COLUMNS, Column("model", "model", "text"), *_DETAIL_COLUMNS)
+    return Table(f"{name}-details", title, columns, _detail_rows(results, models))
 
 
-def backoff_table(table: int, punctuation: Punctuation, theirs: Mapping[str, tuple[int, ...]]) -> Build:
-    """Back-off models of every cut-off on every training set."""
+def _backoff_table(table: int, punctuation: Punctuation, theirs: Mapping[str, tuple[int, ...]]) -> _Build:
+    """Return the experiment with back-off models of every cut-off on every training set."""
 
     def experiment(plan: Plan) -> Experiment:
         name = f"table-{table}"
-        title = f"Table {table}: back-off perplexity, {SPOKEN[punctuation]}"
+        title = f"Table {table}: back-off perplexity, {_SPOKEN[punctuation]}"
         sets = plan.sets(plan.scale.training_sets)
         models: dict[tuple[TrainingSet, str], Cell] = {
             (one, f"C = {cutoff}"): plan.backoff(one, punctuation, cutoff)
@@ -70,31 +73,31 @@ def backoff_table(table: int, punctuation: Punctuation, theirs: Mapping[str, tup
         def fill(results: Results) -> list[Table]:
             rows = []
             for one in sets:
-                row = list(set_entries(results, one, models[one, f"C = {paper.CUTOFFS[0]}"]))
+                row = list(_set_entries(results, one, models[one, f"C = {paper.CUTOFFS[0]}"]))
                 for cutoff, printed in zip(paper.CUTOFFS, theirs[one.name], strict=True):
                     row += [printed, entry(results, models[one, f"C = {cutoff}"], "perplexity")]
                 rows.append(tuple(row))
-            columns = [*SET_COLUMNS]
+            columns = [*_SET_COLUMNS]
             for cutoff in paper.CUTOFFS:
                 columns.append(Column(f"paper_{cutoff}", f"C = {cutoff}: paper"))
                 columns.append(Column(f"cutoff_{cutoff}", f"C = {cutoff}: ours"))
             notes = plan.missing(plan.scale.training_sets)
             main = Table(name, title, tuple(columns), tuple(rows), notes)
-            return [main, details(name, results, models)]
+            return [main, _details(name, results, models)]
 
         return Experiment(name, title, tuple(models.values()), fill)
 
     return experiment
 
 
-table_5 = backoff_table(5, "verbalise", paper.TABLE_5)
-table_6 = backoff_table(6, "strip", paper.TABLE_6)
+table_5 = _backoff_table(5, "verbalise", paper.TABLE_5)
+table_6 = _backoff_table(6, "strip", paper.TABLE_6)
 
 
-def improvement_columns(reference: str, other: str) -> tuple[Column, ...]:
-    """The columns of tables 7 to 9."""
+def _improvement_columns(reference: str, other: str) -> tuple[Column, ...]:
+    """Return the columns of tables 7 to 9."""
     return (
-        *SET_COLUMNS,
+        *_SET_COLUMNS,
         Column("classes", "classes", "text"),
         Column("paper_reference", f"{reference}: paper"),
         Column("reference", f"{reference}: ours"),
@@ -108,16 +111,16 @@ def improvement_columns(reference: str, other: str) -> tuple[Column, ...]:
     )
 
 
-def improvement_row(
+def _improvement_row(
     results: Results, one: TrainingSet, pair: tuple[Cell, Clustering], printed: paper.Against | None
 ) -> tuple[Entry, ...]:
-    """A row of tables 7 to 9: a reference model and a clustered one."""
+    """Return a row of tables 7 to 9: a reference model and a clustered one."""
     both = [entry(results, cell, "perplexity") for cell in pair]
     including = [entry(results, cell, "perplexity_including_unknown") for cell in pair]
     found = [entry(results, pair[1], key) for key in ("context_classes", "classes")]
     known = all(isinstance(value, int) for value in found)
     return (
-        *set_entries(results, one, pair[1]),
+        *_set_entries(results, one, pair[1]),
         numbers_text(*found) if known else None,
         printed.reference if printed else None,
         both[0],
@@ -131,13 +134,15 @@ def improvement_row(
     )
 
 
-def class_table(table: int, punctuation: Punctuation, theirs: dict[str, paper.Against]) -> Build:
-    """Class bigrams against back-off on every training set."""
+def _class_table(table: int, punctuation: Punctuation, theirs: dict[str, paper.Against]) -> _Build:
+    """Return the experiment with class bigrams against back-off on every training set."""
 
     def experiment(plan: Plan) -> Experiment:
         name = f"table-{table}"
         classes = plan.scale.bigram_classes
-        title = f"Table {table}: ({classes}, {classes}) class bigrams against back-off, {SPOKEN[punctuation]}"
+        title = (
+            f"Table {table}: ({classes}, {classes}) class bigrams against back-off, {_SPOKEN[punctuation]}"
+        )
         sets = plan.sets(plan.scale.training_sets)
         pairs = {
             one: (plan.backoff(one, punctuation, paper.CUTOFFS[-1]), plan.class_bigram(one, punctuation))
@@ -145,28 +150,30 @@ def class_table(table: int, punctuation: Punctuation, theirs: dict[str, paper.Ag
         }
 
         def fill(results: Results) -> list[Table]:
-            rows = tuple(improvement_row(results, one, pair, theirs[one.name]) for one, pair in pairs.items())
+            rows = tuple(
+                _improvement_row(results, one, pair, theirs[one.name]) for one, pair in pairs.items()
+            )
             notes = (
                 *lowered_notes(results, [clustered for _, clustered in pairs.values()]),
                 *plan.missing(plan.scale.training_sets),
             )
-            columns = improvement_columns("back-off", "clustered")
+            columns = _improvement_columns("back-off", "clustered")
             models: dict[tuple[TrainingSet, str], Cell] = {}
             for one, (backoff, clustered) in pairs.items():
                 models |= {(one, "back-off, C = 2"): backoff, (one, "class bigram"): clustered}
-            return [Table(name, title, columns, rows, notes), details(name, results, models)]
+            return [Table(name, title, columns, rows, notes), _details(name, results, models)]
 
         return Experiment(name, title, tuple(cell for pair in pairs.values() for cell in pair), fill)
 
     return experiment
 
 
-table_7 = class_table(7, "verbalise", paper.TABLE_7)
-table_8 = class_table(8, "strip", paper.TABLE_8)
+table_7 = _class_table(7, "verbalise", paper.TABLE_7)
+table_8 = _class_table(8, "strip", paper.TABLE_8)
 
 
 def table_9(plan: Plan) -> Experiment:
-    """Class bigrams against class trigrams."""
+    """Return the experiment of table 9: class bigrams against class trigrams."""
     scale = plan.scale
     contexts, words = scale.trigram_classes
     bigram = leaving_one_out("joint", scale.trigram_reference, scale.trigram_reference)
@@ -180,13 +187,13 @@ def table_9(plan: Plan) -> Experiment:
         for one in sets
     }
     reference = f"bigram ({scale.trigram_reference}, {scale.trigram_reference})"
-    title = f"Table 9: class {reference} against class trigram ({contexts}, {words}), {SPOKEN['verbalise']}"
+    title = f"Table 9: class {reference} against class trigram ({contexts}, {words}), {_SPOKEN['verbalise']}"
     # The paper has two sizes, the smaller and the larger, whatever they are called here.
     printed = dict(zip(scale.trigram_sets, paper.TABLE_9.values(), strict=True))
 
     def fill(results: Results) -> list[Table]:
-        rows = tuple(improvement_row(results, one, pair, printed[one.name]) for one, pair in pairs.items())
-        columns = improvement_columns("class bigram", "class trigram")
+        rows = tuple(_improvement_row(results, one, pair, printed[one.name]) for one, pair in pairs.items())
+        columns = _improvement_columns("class bigram", "class trigram")
         notes = (
             f"Trigram contexts: the {scale.contexts:,} most frequent pairs of words, and all single words. "
             "The paper's rows are 5.2M and 41M words.",
@@ -196,14 +203,14 @@ def table_9(plan: Plan) -> Experiment:
         models: dict[tuple[TrainingSet, str], Cell] = {}
         for one, (two, three) in pairs.items():
             models |= {(one, "class bigram"): two, (one, "class trigram"): three}
-        return [Table("table-9", title, columns, rows, notes), details("table-9", results, models)]
+        return [Table("table-9", title, columns, rows, notes), _details("table-9", results, models)]
 
     return Experiment("table-9", title, tuple(cell for pair in pairs.values() for cell in pair), fill)
 
 
-MIXTURE_ORDER = 5
+_MIXTURE_ORDER = 5
 
-WORD_MODELS = {
+_WORD_MODELS = {
     "Katz, order 2": ModelOptions("katz", 2),
     "Katz, order 3": ModelOptions("katz", 3),
     "Kneser-Ney, order 2": ModelOptions("kneser-ney", 2),
@@ -212,17 +219,17 @@ WORD_MODELS = {
 
 
 def beyond(plan: Plan) -> Experiment:
-    """The paper's models beside Katz, Kneser-Ney and the mixture."""
+    """Return the paper's models beside Katz, Kneser-Ney and the mixture."""
     sets = plan.sets(plan.scale.training_sets)
     models: dict[tuple[TrainingSet, str], Cell] = {}
     for one in sets:
         models[one, "back-off, C = 2"] = plan.backoff(one, "verbalise", paper.CUTOFFS[-1])
         models[one, "class bigram"] = plan.class_bigram(one, "verbalise")
-        for name, options in WORD_MODELS.items():
+        for name, options in _WORD_MODELS.items():
             models[one, name] = WordModel(one.sample("verbalise"), options)
-        models[one, "mixture"] = plan.mixture(one, MIXTURE_ORDER)
+        models[one, "mixture"] = plan.mixture(one, _MIXTURE_ORDER)
     names = list(dict.fromkeys(name for _, name in models))
-    title = f"Beyond the paper: who wins at which size, {SPOKEN['verbalise']}"
+    title = f"Beyond the paper: who wins at which size, {_SPOKEN['verbalise']}"
 
     def fill(results: Results) -> list[Table]:
         rows = []
@@ -231,14 +238,14 @@ def beyond(plan: Plan) -> Experiment:
             known = {name: found for name, value in entries.items() if (found := number(value)) is not None}
             best = min(known, key=lambda name: known[name]) if known else None
             first = models[one, names[0]]
-            rows.append((*set_entries(results, one, first), *entries.values(), best))
+            rows.append((*_set_entries(results, one, first), *entries.values(), best))
         columns = (
-            *SET_COLUMNS,
+            *_SET_COLUMNS,
             *(Column(name, name) for name in names),
             Column("best", "best", "text"),
         )
         notes = plan.missing(plan.scale.training_sets)
-        return [Table("beyond", title, columns, tuple(rows), notes), details("beyond", results, models)]
+        return [Table("beyond", title, columns, tuple(rows), notes), _details("beyond", results, models)]
 
     # The longest first, so that no process is left with a long one at the end.
     return Experiment("beyond", title, tuple(reversed(models.values())), fill)

@@ -139,7 +139,7 @@ TABLE_9_WORDS = (5_200_000, 41_000_000)
 
 
 def seconds(time: str) -> int:
-    """The seconds of a time as the paper writes it.
+    """Return the seconds of a time as the paper writes it.
 
     >>> seconds("1:33:29")
     5609

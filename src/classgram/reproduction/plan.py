@@ -8,10 +8,10 @@ from classgram.reproduction import paper
 from classgram.reproduction.cells import Clustering, Mixture, WordModel
 from classgram.reproduction.samples import Facts, Sample
 
-RARE = 5
+_RARE = 5
 """Words seen fewer times are not moved."""
 
-DISCOUNT = 0.75
+_DISCOUNT = 0.75
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Scale:
         return max(*self.training_sets.values(), *self.trigram_sets.values())
 
 
-FULL = Scale(
+_FULL = Scale(
     name="full",
     training_sets=paper.TRAINING_SETS,
     search_words=1_000_000,
@@ -69,7 +69,7 @@ SMALL = Scale(
     mixture_effort="low",
 )
 
-SCALES = {"small": SMALL, "full": FULL}
+SCALES = {"small": SMALL, "full": _FULL}
 
 
 class TrainingSet(NamedTuple):
@@ -80,7 +80,7 @@ class TrainingSet(NamedTuple):
     """None: all there is, because the text holds no more than this set should."""
 
     def sample(self, punctuation: Punctuation) -> Sample:
-        """The sample in a way of reading."""
+        """Return the sample in a way of reading."""
         return Sample(punctuation, self.words)
 
 
@@ -93,7 +93,7 @@ class Plan:
     seed: int = 0
 
     def sets(self, wanted: dict[str, int]) -> list[TrainingSet]:
-        """The sets that the text has enough words for; the first that it has not takes all there is."""
+        """Return the sets that the text is large enough for; the next larger one is the whole text."""
         found = []
         for name, words in sorted(wanted.items(), key=lambda item: item[1]):
             whole = words >= self.facts.train_words
@@ -103,7 +103,7 @@ class Plan:
         return found
 
     def missing(self, wanted: dict[str, int]) -> tuple[str, ...]:
-        """A note on the sets that the text is too small for."""
+        """Return a note on the sets that the text is too small for."""
         there = {one.name for one in self.sets(wanted)}
         lacking = [name for name in wanted if name not in there]
         if not lacking:
@@ -117,7 +117,7 @@ class Plan:
         return Sample("verbalise", self.scale.search_words if enough else None)
 
     def heuristic(self, targets: int, neighbours: int, renew: int) -> SearchOptions:
-        """A search by the heuristic with t, h and u."""
+        """Return a search by the heuristic with t, h and u."""
         return replace(self.exact, heuristic=True, targets=targets, neighbours=neighbours, renew=renew)
 
     @property
@@ -131,26 +131,26 @@ class Plan:
         return self.heuristic(10, 5, 1000)
 
     def class_bigram(self, one: TrainingSet, punctuation: Punctuation) -> Clustering:
-        """The clustered model of tables 7 and 8."""
+        """Return the clustered model of tables 7 and 8."""
         classes = leaving_one_out("joint", self.scale.bigram_classes, self.scale.bigram_classes)
         return Clustering(one.sample(punctuation), classes, self.chosen_heuristic)
 
     def backoff(self, one: TrainingSet, punctuation: Punctuation, cutoff: int) -> WordModel:
-        """The back-off model of tables 5 to 8."""
+        """Return the back-off model of tables 5 to 8."""
         return WordModel(one.sample(punctuation), ModelOptions("backoff", 2, cutoff=(cutoff,)))
 
     def mixture(self, one: TrainingSet, order: int) -> Mixture:
-        """The mixture of word and class models."""
+        """Return the mixture of word and class models."""
         return Mixture(one.sample("verbalise"), order, self.seed, self.scale.mixture_effort)
 
 
 def leaving_one_out(shape: Shape, classes: int, context_classes: int | None = None) -> ClusterOptions:
-    """Class bigrams found by the paper's criterion."""
+    """Return class bigrams found by the paper's criterion."""
     return ClusterOptions(
         classes=classes,
         context_classes=context_classes,
         criterion="loo",
         shape=shape,
-        discount=DISCOUNT,
-        move_min_count=RARE,
+        discount=_DISCOUNT,
+        move_min_count=_RARE,
     )

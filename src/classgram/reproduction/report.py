@@ -8,66 +8,66 @@ from typing import Any
 
 from classgram._version import __version__
 from classgram.files.atomic import atomic_file
-from classgram.models.ngram.ngram_model import Note, silent
+from classgram.models.language_model import Note, silent
 from classgram.reproduction import figures, plots
 from classgram.reproduction.claims import claims_table
 from classgram.reproduction.plan import Plan
 from classgram.reproduction.run import NOT_RUN, Outcomes
 from classgram.reproduction.tables import Entry, Experiment, Gap, Table, written
 
-PAGE = "report.md"
+_PAGE = "report.md"
 
 
 def markdown(table: Table) -> str:
-    """A table in Markdown, with its title and its notes."""
+    """Return a table in Markdown, with its title and its notes."""
     heads = [column.heading for column in table.columns]
     rules = ["---" if column.form == "text" else "---:" for column in table.columns]
-    lines = [f"**{table.title}**", "", row_line(heads), row_line(rules)]
+    lines = [f"**{table.title}**", "", _row_line(heads), _row_line(rules)]
     for row in table.rows:
-        lines.append(row_line([written(v, c.form) for v, c in zip(row, table.columns, strict=True)]))
+        lines.append(_row_line([written(v, c.form) for v, c in zip(row, table.columns, strict=True)]))
     for note in table.notes:
         lines += ["", note]
     return "\n".join(lines) + "\n"
 
 
-def row_line(entries: list[str]) -> str:
-    """A row of a Markdown table."""
+def _row_line(entries: list[str]) -> str:
+    """Return a row of a Markdown table."""
     return "| " + " | ".join(entry.replace("|", "\\|").replace("\n", " ") for entry in entries) + " |"
 
 
-def plain(value: Entry) -> int | float | str | None:
-    """An entry for programs: a gap is its reason."""
+def _plain(value: Entry) -> int | float | str | None:
+    """Return an entry for programs: a gap is its reason."""
     return value.reason if isinstance(value, Gap) else value
 
 
 def as_csv(table: Table) -> str:
-    """A table as comma-separated values with all digits."""
+    """Return a table as comma-separated values with all digits."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([column.key for column in table.columns])
-    writer.writerows([["" if v is None else plain(v) for v in row] for row in table.rows])
+    writer.writerows([["" if v is None else _plain(v) for v in row] for row in table.rows])
     return out.getvalue()
 
 
 def as_record(table: Table) -> dict[str, Any]:
-    """A table as a record for JSON."""
+    """Return a table as a record for JSON."""
     keys = [column.key for column in table.columns]
     return {
         "name": table.name,
         "title": table.title,
-        "rows": [dict(zip(keys, map(plain, row), strict=True)) for row in table.rows],
+        "rows": [dict(zip(keys, map(_plain, row), strict=True)) for row in table.rows],
         "notes": list(table.notes),
     }
 
 
-def write_text(path: Path, text: str) -> None:
+def _write_text(path: Path, text: str) -> None:
     """Write a file that is there whole or not at all."""
     with atomic_file(path) as file:
         file.write(text.encode())
 
 
 def filled(outcomes: Outcomes) -> dict[str, list[Table]]:
-    """The tables of every experiment of which at least one cell was run."""
+    """Return the tables of every experiment of which at least one cell was run."""
     return {
         experiment.name: experiment.fill(outcomes.results)
         for experiment in outcomes.experiments
@@ -75,39 +75,39 @@ def filled(outcomes: Outcomes) -> dict[str, list[Table]]:
     }
 
 
-def write_table(table: Table, folder: Path) -> None:
+def _write_table(table: Table, folder: Path) -> None:
     """Write a table as Markdown, CSV and JSON."""
     document = json.dumps(as_record(table), indent=1, ensure_ascii=False, allow_nan=False)
     for kind, text in (("md", markdown(table)), ("csv", as_csv(table)), ("json", document + "\n")):
-        write_text(folder / f"{table.name}.{kind}", text)
+        _write_text(folder / f"{table.name}.{kind}", text)
 
 
 def write_report(outcomes: Outcomes, tables: dict[str, list[Table]], note: Note = silent) -> Path:
     """Write tables, figures and the page; without matplotlib there are no figures."""
     for table in (table for parts in tables.values() for table in parts):
-        write_table(table, outcomes.store.folder / "tables")
+        _write_table(table, outcomes.store.folder / "tables")
     drawn = plots.available()
     if drawn:
         plots.save_figures(figures.figures_for(tables).values(), outcomes.store.folder / "figures")
     else:
         note("no plots: they need matplotlib; pip install 'classgram[plot]' and run again")
-    return write_page(outcomes, tables, drawn)
+    return _write_page(outcomes, tables, drawn)
 
 
-def write_page(outcomes: Outcomes, tables: dict[str, list[Table]], drawn: bool) -> Path:
+def _write_page(outcomes: Outcomes, tables: dict[str, list[Table]], drawn: bool) -> Path:
     """Write the page: what was run on what, the paper's claims, then every table with its figure."""
     claims = claims_table(tables)
-    write_table(claims, outcomes.store.folder / "tables")
-    parts = [introduction(outcomes.plan), f"## claims\n\n{markdown(claims)}"]
+    _write_table(claims, outcomes.store.folder / "tables")
+    parts = [_introduction(outcomes.plan), f"## claims\n\n{markdown(claims)}"]
     for experiment in outcomes.experiments:
-        parts.append(section(experiment, tables.get(experiment.name), drawn))
-    path = outcomes.store.folder / PAGE
-    write_text(path, "\n".join(parts))
+        parts.append(_section(experiment, tables.get(experiment.name), drawn))
+    path = outcomes.store.folder / _PAGE
+    _write_text(path, "\n".join(parts))
     return path
 
 
-def introduction(plan: Plan) -> str:
-    """What the page is about."""
+def _introduction(plan: Plan) -> str:
+    """Return the head of the page: what was run on what text."""
     facts = plan.facts
     return f"""# The paper's experiments on this text
 
@@ -115,17 +115,17 @@ J. P. Ueberla, *An Extended Clustering Algorithm for Statistical Language Models
 experiments by classgram {__version__}, scale {plan.scale.name}, seed {plan.seed}.
 
 Training text: {facts.train_words:,} words in {facts.train_sentences:,} sentences;
-test text: {facts.test_words:,} words in {facts.test_sentences:,} sentences; marks not counted.
+test text: {facts.test_words:,} words in {facts.test_sentences:,} sentences; punctuation not counted.
 All words are in lower case. The vocabulary is open: the most frequent words of the training text, and
-`<unk>`. *Tokens* are words, marks (where they are verbalised) and sentence ends of a training set.
+`<unk>`. *Tokens* are words, punctuation (where it is verbalised) and sentence ends of a training set.
 Training sets are nested random samples of sentences, the same for all models.
 Perplexities leave out predictions of unknown words, as the paper's do, unless a column says otherwise.
 *Parameters* are the probabilities and weights that a model stores, *bytes* those of all its arrays.
 """
 
 
-def section(experiment: Experiment, tables: list[Table] | None, drawn: bool) -> str:
-    """The part of the page on one experiment."""
+def _section(experiment: Experiment, tables: list[Table] | None, drawn: bool) -> str:
+    """Return the part of the page on one experiment."""
     lines = [f"## {experiment.name}", ""]
     if tables is None:
         lines += [f"{experiment.title}: not run."]

@@ -35,7 +35,7 @@ from classgram.reproduction.samples import (
 from classgram.reproduction.tables import Experiment, Gap
 from classgram.reproduction.workers import Failure, Job, Outcome, Pool
 
-KIND = "reproduction"
+_KIND = "reproduction"
 
 NOT_RUN = Gap("not run")
 
@@ -43,7 +43,7 @@ Told = Callable[[int, int, str], None]
 """Told how many cells are done, of how many, and what the last one was."""
 
 
-class CellWork(NamedTuple):
+class _CellWork(NamedTuple):
     """What a worker does for a cell: run it, and save its result."""
 
     cell: Cell
@@ -51,7 +51,7 @@ class CellWork(NamedTuple):
     result: Path
 
 
-class CountWork(NamedTuple):
+class _CountWork(NamedTuple):
     """What a worker does for counts that cells share."""
 
     sample: Sample
@@ -73,7 +73,7 @@ class Store:
         return self.folder / "work" / self.text
 
     def path(self, cell: Cell) -> Path:
-        """The file of a cell's result."""
+        """Return the file of a cell's result."""
         return self.folder / "cells" / f"{cell_key(cell, self.text)}.json"
 
     @property
@@ -82,7 +82,7 @@ class Store:
         return self.folder / "cells" / f"text-{self.text}.json"
 
     def facts(self) -> Facts | None:
-        """How large the texts are, if they have been read before."""
+        """Return how large the texts are, if they have been read before."""
         try:
             return Facts(**json.loads(self.facts_path.read_bytes()))
         except (OSError, ValueError, TypeError):
@@ -101,31 +101,31 @@ class Outcomes:
     """What stopped the run before its end."""
 
     def results(self, cell: Cell) -> dict[str, Any] | Gap:
-        """A cell's results, or why there are none."""
+        """Return a cell's results, or why there are none."""
         path = self.store.path(cell)
         if path in self.failures:
             return Gap(f"failed: {self.failures[path].reason}")
         return load_result(path) or NOT_RUN
 
 
-def open_store(output: Path, texts: Texts) -> Store:
-    """The folder of results, made if it is not there."""
-    if output.is_dir() and folder_kind(output) not in (None, KIND):
+def _open_store(output: Path, texts: Texts) -> Store:
+    """Return the folder of results, made if it is not there."""
+    if output.is_dir() and folder_kind(output) not in (None, _KIND):
         raise InputError(f"{output}: holds another result of classgram; choose another name")
     store = Store(output, texts.fingerprint())
     try:
         output.mkdir(exist_ok=True)
         # First of all, so that the folder is known again even if the run ends here.
-        write_config(store, {})
+        _write_config(store, {})
         for folder in (output / "cells", output / "tables", store.work):
             folder.mkdir(parents=True, exist_ok=True)
-            remove_leftovers(folder)
+            _remove_leftovers(folder)
     except OSError as error:
         raise write_error(output, error) from None
     return store
 
 
-def remove_leftovers(folder: Path) -> None:
+def _remove_leftovers(folder: Path) -> None:
     """Remove what a killed run had not finished writing; such names begin with a dot."""
     for path in folder.glob(".*"):
         if path.is_dir():
@@ -134,8 +134,8 @@ def remove_leftovers(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def describe_run(texts: Texts, plan: Plan) -> dict[str, Any]:
-    """What was run on what, for config.json."""
+def _describe_run(texts: Texts, plan: Plan) -> dict[str, Any]:
+    """Return what was run on what, for config.json."""
     return {
         "scale": plan.scale.name,
         "seed": plan.seed,
@@ -145,15 +145,15 @@ def describe_run(texts: Texts, plan: Plan) -> dict[str, Any]:
     }
 
 
-def write_config(store: Store, described: dict[str, Any]) -> None:
+def _write_config(store: Store, described: dict[str, Any]) -> None:
     """Say what the folder holds, as all results of classgram do."""
-    config = {"format": f"classgram-{KIND}", "version": VERSION, **described, "arrays": {}, "texts": {}}
+    config = {"format": f"classgram-{_KIND}", "version": VERSION, **described, "arrays": {}, "texts": {}}
     with atomic_file(store.folder / CONFIG) as file:
         file.write((json.dumps(config, indent=1, ensure_ascii=False) + "\n").encode())
 
 
-def read_facts(store: Store, texts: Texts) -> Facts:
-    """How large the texts are: from an earlier run, or by reading them."""
+def _read_facts(store: Store, texts: Texts) -> Facts:
+    """Return how large the texts are: from an earlier run, or by reading them."""
     facts = store.facts()
     if facts is None:
         facts = prepare_texts(texts, store.work)
@@ -162,9 +162,9 @@ def read_facts(store: Store, texts: Texts) -> Facts:
     return facts
 
 
-def perform(work: CellWork | CountWork) -> None:
+def _perform(work: _CellWork | _CountWork) -> None:
     """Do a worker's work; results go to files, so that they outlive whoever asked for them."""
-    if isinstance(work, CountWork):
+    if isinstance(work, _CountWork):
         make_counts(work.work, work.sample, work.order)
     elif load_result(work.result) is None:
         save_result(work.result, work.cell, run_cell(work.cell, work.work))
@@ -177,19 +177,19 @@ def reproduce(
     check_names(only)
     if processes < 1:
         raise InputError("--workers must be 1 or more")
-    store = open_store(output, texts)
-    plan = Plan(scale, read_facts(store, texts), texts.seed)
-    write_config(store, describe_run(texts, plan))
+    store = _open_store(output, texts)
+    plan = Plan(scale, _read_facts(store, texts), texts.seed)
+    _write_config(store, _describe_run(texts, plan))
     experiments = all_experiments(plan)
-    missing = missing_cells(store, experiments, running_order(only or list(EXPERIMENTS)))
+    missing = _missing_cells(store, experiments, running_order(only or list(EXPERIMENTS)))
     told(0, len(missing), "")
     if missing and not all(is_whole(text_folder(store.work, reading)) for reading in READINGS):
         prepare_texts(texts, store.work)
-    failures, stopped = run_cells(store, missing, processes, told)
+    failures, stopped = _run_cells(store, missing, processes, told)
     return Outcomes(plan, experiments, store, failures, stopped)
 
 
-def run_cells(
+def _run_cells(
     store: Store, cells: Sequence[Cell], processes: int, told: Told
 ) -> tuple[dict[Path, Failure], KeyboardInterrupt | None]:
     """Run cells in processes; give what failed, and what stopped the run if it was stopped."""
@@ -198,42 +198,42 @@ def run_cells(
 
     def done(job: Job, outcome: Outcome) -> None:
         nonlocal finished
-        if isinstance(job.work, CellWork):
+        if isinstance(job.work, _CellWork):
             finished += 1
             if isinstance(outcome, Failure):
                 failures[job.work.result] = outcome
-            told(finished, len(cells), describe(job.work.cell))
+            told(finished, len(cells), _describe(job.work.cell))
 
     try:
-        with Pool(processes, warm_up, perform) as pool:
-            pool.run(jobs_for(store, cells), done)
+        with Pool(processes, warm_up, _perform) as pool:
+            pool.run(_jobs_for(store, cells), done)
     except KeyboardInterrupt as interrupt:
         return failures, interrupt
     return failures, None
 
 
-def missing_cells(store: Store, experiments: Sequence[Experiment], names: Sequence[str]) -> list[Cell]:
-    """The cells of the named experiments that have no result, each once, in the order to run them."""
+def _missing_cells(store: Store, experiments: Sequence[Experiment], names: Sequence[str]) -> list[Cell]:
+    """Return the cells of the named experiments that have no result, each once, in the order to run them."""
     by_name = {experiment.name: experiment for experiment in experiments}
     wanted = dict.fromkeys(cell for name in names for cell in by_name[name].cells)
     return [cell for cell in wanted if load_result(store.path(cell)) is None]
 
 
-def jobs_for(store: Store, cells: Sequence[Cell]) -> list[Job]:
-    """The jobs of cells, each after the counts that it shares with others."""
+def _jobs_for(store: Store, cells: Sequence[Cell]) -> list[Job]:
+    """Return the jobs of cells, each after the counts that it shares with others."""
     jobs: dict[str, Job] = {}
     for cell in cells:
         needs: tuple[str, ...] = ()
         if shares_counts(cell):
             folder = counts_folder(store.work, cell.sample, cell.order)
-            jobs[folder.name] = Job(folder.name, CountWork(cell.sample, cell.order, store.work))
+            jobs[folder.name] = Job(folder.name, _CountWork(cell.sample, cell.order, store.work))
             needs = (folder.name,)
         path = store.path(cell)
-        jobs[path.name] = Job(path.name, CellWork(cell, store.work, path), needs)
+        jobs[path.name] = Job(path.name, _CellWork(cell, store.work, path), needs)
     return list(jobs.values())
 
 
-def describe(cell: Cell) -> str:
-    """A cell in a few words, for the progress bar."""
+def _describe(cell: Cell) -> str:
+    """Return a cell in a few words, for the progress bar."""
     sample = f"{cell.sample.words:,} words" if cell.sample.words else "all words"
     return f"{type(cell).__name__.lower()}, {sample}"

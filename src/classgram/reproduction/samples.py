@@ -1,7 +1,7 @@
-"""The texts of the experiments: a test part, nested training samples, one vocabulary for all of them.
+"""The texts of the experiments (section 5): a test text, nested training samples, one vocabulary.
 
-The words of a text are read twice, with marks verbalised and without marks, so that line i of the one is
-line i of the other: both have the same sentences in every sample.
+Every text is read twice, with punctuation verbalised and without punctuation. Line i of the one is line i
+of the other, so that both have the same sentences in every sample.
 """
 
 import hashlib
@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.counts.counting import count_sentences
 from classgram.counts.ngram_counts import NgramCounts
@@ -19,17 +18,16 @@ from classgram.files.atomic import write_folder
 from classgram.files.folders import Folder, check_range, check_starts, folder_kind, read_folder
 from classgram.options import CountOptions, Punctuation, ReadOptions, TextOptions, VocabularyOptions
 from classgram.runtime.compiled import frozen
+from classgram.runtime.compiled.arrays import AnyArray, Int32Array, Int64Array
 from classgram.text.reading import Text, find_files, read_text
 from classgram.text.scanner import WordScanner
 from classgram.text.sentences import Sentences, sentences_from_ids
 from classgram.text.vocabulary import EOS, UNK, Vocabulary, choose_vocabulary
 
-KIND = "reproduction-text"
+_KIND = "reproduction-text"
 
 READINGS: tuple[Punctuation, ...] = ("verbalise", "strip")
 """The paper's verbalised (VP) and non-verbalised (NVP) data."""
-
-Int64s = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class Texts:
     read: ReadOptions = field(default_factory=ReadOptions)
 
     def fingerprint(self) -> str:
-        """A digest of the files' bytes and of everything that decides which words a sample holds."""
+        """Return a digest of the files' bytes and of everything that decides which words a sample holds."""
         digest = hashlib.blake2b(digest_size=16)
         for group in (self.train, self.test):
             digest.update(b"group")
@@ -66,11 +64,11 @@ class Sample(NamedTuple):
 
     punctuation: Punctuation
     words: int | None
-    """The number of words without marks; None is all there is."""
+    """The number of words without punctuation; None is all there is."""
 
 
 class Facts(NamedTuple):
-    """What there is in the texts; words are counted without marks."""
+    """What there is in the texts; words are counted without punctuation."""
 
     train_words: int
     train_sentences: int
@@ -84,65 +82,65 @@ class Prepared(NamedTuple):
     vocabulary: Vocabulary
     train: Sentences
     test: Sentences
-    ranks: Int64s
+    ranks: Int64Array
     """The place of each training sentence in the order in which samples grow."""
-    lengths: Int64s
-    """The words of each training sentence, marks left out."""
+    lengths: Int64Array
+    """The words of each training sentence, punctuation left out."""
 
     def sentences(self, words: int | None) -> Sentences:
-        """The sentences of a sample, in the order of the text."""
+        """Return the sentences of a sample, in the order of the text."""
         if words is None:
             return self.train
         growing = np.cumsum(self.lengths[np.argsort(self.ranks)])
-        return select(self.train, np.flatnonzero(self.ranks <= np.searchsorted(growing, words)))
+        return _select(self.train, np.flatnonzero(self.ranks <= np.searchsorted(growing, words)))
 
 
 def prepare_texts(texts: Texts, work: Path) -> Facts:
     """Read the texts, divide them, and write them as ids, a folder for each way of reading."""
-    scanned = {punctuation: scan_lines(texts, punctuation) for punctuation in READINGS}
-    usable = lines_with_words([lines for _, lines in scanned.values()], texts.train)
-    held_out, order = hold_out(np.random.default_rng(texts.seed).permutation(usable), texts)
+    scanned = {punctuation: _scan_lines(texts, punctuation) for punctuation in READINGS}
+    usable = _lines_with_words([lines for _, lines in scanned.values()], texts.train)
+    held_out, order = _hold_out(np.random.default_rng(texts.seed).permutation(usable), texts)
     lengths = np.diff(scanned["strip"][1].offsets) - 1
     order = order[: np.searchsorted(np.cumsum(lengths[order]), texts.most_words) + 1]
     rising, ranks = np.sort(order), np.argsort(order)
     made: dict[Punctuation, Prepared] = {}
     for punctuation, (scanner, lines) in scanned.items():
-        vocabulary, final = training_vocabulary(scanner, select(lines, rising), texts, punctuation)
+        vocabulary, final = _training_vocabulary(scanner, _select(lines, rising), texts, punctuation)
         lines = Sentences(final[lines.ids], lines.offsets)
-        test = read_test(texts, vocabulary) if texts.test else select(lines, held_out)
-        made[punctuation] = Prepared(vocabulary, select(lines, rising), test, ranks, lengths[rising])
-    tested = lines_with_words([one.test for one in made.values()], texts.test or texts.train)
+        test = _read_test(texts, vocabulary) if texts.test else _select(lines, held_out)
+        made[punctuation] = Prepared(vocabulary, _select(lines, rising), test, ranks, lengths[rising])
+    tested = _lines_with_words([one.test for one in made.values()], texts.test or texts.train)
     for punctuation, one in made.items():
-        save_prepared(text_folder(work, punctuation), one._replace(test=select(one.test, tested)))
+        _save_prepared(text_folder(work, punctuation), one._replace(test=_select(one.test, tested)))
     test_words = int((np.diff(made["strip"].test.offsets) - 1)[tested].sum())
     return Facts(int(lengths[order].sum()), order.size, test_words, tested.size)
 
 
-def scan_lines(texts: Texts, punctuation: Punctuation) -> tuple[WordScanner, Sentences]:
-    """Every line of the training text as a sentence, also one without words."""
+def _scan_lines(texts: Texts, punctuation: Punctuation) -> tuple[WordScanner, Sentences]:
+    """Return every line of the training text as a sentence, also one without words."""
     scanner = WordScanner(skip_symbols=texts.read.skip_symbols, blank_lines=True)
-    return scanner, all_lines(scanner, open_texts(texts.train, punctuation, texts.read))
+    return scanner, _all_lines(scanner, _open_texts(texts.train, punctuation, texts.read))
 
 
-def read_test(texts: Texts, vocabulary: Vocabulary) -> Sentences:
-    """The lines of the test text in the ids of a vocabulary, also those without words."""
+def _read_test(texts: Texts, vocabulary: Vocabulary) -> Sentences:
+    """Return the lines of the test text in the ids of a vocabulary, also those without words."""
     scanner = vocabulary.scanner(texts.read, blank_lines=True)
-    return all_lines(scanner, open_texts(texts.test, vocabulary.text.punctuation, texts.read))
+    return _all_lines(scanner, _open_texts(texts.test, vocabulary.text.punctuation, texts.read))
 
 
-def open_texts(paths: tuple[str, ...], punctuation: Punctuation, read: ReadOptions) -> Text:
-    """A text of the experiments: always in lower case, so that all texts are in one case."""
+def _open_texts(paths: tuple[str, ...], punctuation: Punctuation, read: ReadOptions) -> Text:
+    """Return a text of the experiments: always in lower case, so that all texts are in one case."""
     return read_text(*paths, text=TextOptions(True, punctuation), read=read)
 
 
-def all_lines(scanner: WordScanner, text: Text) -> Sentences:
-    """The lines of a text."""
+def _all_lines(scanner: WordScanner, text: Text) -> Sentences:
+    """Return the lines of a text."""
     parts = [scanner.feed(chunk) for chunk in text.chunks()]
     return sentences_from_ids(np.concatenate([np.empty(0, np.int32), *parts]), EOS)
 
 
-def lines_with_words(readings: list[Sentences], paths: tuple[str, ...]) -> Int64s:
-    """The lines that hold a word in every way of reading."""
+def _lines_with_words(readings: list[Sentences], paths: tuple[str, ...]) -> Int64Array:
+    """Return the lines that hold a word in every way of reading."""
     usable = np.logical_and.reduce([np.diff(sentences.offsets) > 1 for sentences in readings])
     found = np.flatnonzero(usable)
     if found.size == 0:
@@ -150,8 +148,8 @@ def lines_with_words(readings: list[Sentences], paths: tuple[str, ...]) -> Int64
     return found
 
 
-def hold_out(order: Int64s, texts: Texts) -> tuple[Int64s, Int64s]:
-    """Lines for the test in the order of the text, none where there is a test text, and the others."""
+def _hold_out(order: Int64Array, texts: Texts) -> tuple[Int64Array, Int64Array]:
+    """Return lines for the test in the order of the text, none where there is a test text, and the others."""
     if texts.test:
         return order[:0], order
     if order.size < 2:
@@ -160,52 +158,52 @@ def hold_out(order: Int64s, texts: Texts) -> tuple[Int64s, Int64s]:
     return np.sort(order[:number]), order[number:]
 
 
-def training_vocabulary(
+def _training_vocabulary(
     scanner: WordScanner, train: Sentences, texts: Texts, punctuation: Punctuation
-) -> tuple[Vocabulary, npt.NDArray[np.int32]]:
-    """The vocabulary of the training lines, and the final id of every id of the scanner."""
+) -> tuple[Vocabulary, Int32Array]:
+    """Return the vocabulary of the training lines, and the final id of every id of the scanner."""
     counts = np.bincount(train.ids, minlength=scanner.types).astype(np.int64)
     options = VocabularyOptions(vocabulary_size=texts.vocabulary_size)
     return choose_vocabulary(scanner, options, None, TextOptions(True, punctuation), counts)
 
 
-def select(sentences: Sentences, lines: Int64s) -> Sentences:
-    """Some lines, given in rising order."""
+def _select(sentences: Sentences, lines: Int64Array) -> Sentences:
+    """Return some lines, given in rising order."""
     kept = np.zeros(len(sentences), np.bool_)
     kept[lines] = True
     return sentences_from_ids(sentences.ids[np.repeat(kept, np.diff(sentences.offsets))], EOS)
 
 
 def text_folder(work: Path, punctuation: Punctuation) -> Path:
-    """Where the text is kept as ids."""
+    """Return where the text is kept as ids."""
     return work / f"text-{punctuation}"
 
 
-def save_prepared(path: Path, prepared: Prepared) -> None:
+def _save_prepared(path: Path, prepared: Prepared) -> None:
     """Write a prepared text as a folder."""
     config, files = prepared.vocabulary.to_files()
-    arrays: dict[str, npt.NDArray[np.generic]] = {
+    arrays: dict[str, AnyArray] = {
         "train": prepared.train.ids,
         "test": prepared.test.ids,
         "ranks": prepared.ranks.astype(np.int64),
         "lengths": prepared.lengths.astype(np.int64),
     }
-    write_folder(path, KIND, config, arrays, files)
+    write_folder(path, _KIND, config, arrays, files)
 
 
 def load_prepared(work: Path, punctuation: Punctuation) -> Prepared:
     """Read a prepared text, memory-mapped."""
-    folder = read_folder(text_folder(work, punctuation), KIND)
+    folder = read_folder(text_folder(work, punctuation), _KIND)
     vocabulary = Vocabulary.from_folder(folder)
-    train, test = (read_ids(folder, name, len(vocabulary)) for name in ("train", "test"))
+    train, test = (_read_ids(folder, name, len(vocabulary)) for name in ("train", "test"))
     ranks, lengths = folder.array("ranks", np.int64), folder.array("lengths", np.int64)
     if not ranks.size == lengths.size == len(train):
         raise InputError(f"{folder.path}: its arrays do not belong together; remove {work}")
     return Prepared(vocabulary, train, test, ranks, lengths)
 
 
-def read_ids(folder: Folder, name: str, size: int) -> Sentences:
-    """Sentences that a folder holds."""
+def _read_ids(folder: Folder, name: str, size: int) -> Sentences:
+    """Return sentences that a folder holds."""
     ids = folder.array(name, np.int32)
     check_range(folder, name, ids, UNK, size)
     sentences = sentences_from_ids(frozen(ids), EOS)
@@ -214,12 +212,12 @@ def read_ids(folder: Folder, name: str, size: int) -> Sentences:
 
 
 def counts_folder(work: Path, sample: Sample, order: int) -> Path:
-    """Where the counts of a sample are kept, shared by all cells."""
+    """Return where the counts of a sample are kept, shared by all cells."""
     return work / f"counts-{sample.punctuation}-{sample.words or 'all'}-{order}"
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether a folder has been written; it appears only once it is whole."""
+    """Return whether a folder has been written; it appears only once it is whole."""
     return folder_kind(folder) is not None
 
 
@@ -233,5 +231,5 @@ def make_counts(work: Path, sample: Sample, order: int) -> None:
 
 
 def load_counts(work: Path, sample: Sample, order: int) -> NgramCounts:
-    """The counts of a sample."""
+    """Return the counts of a sample."""
     return NgramCounts.load(counts_folder(work, sample, order))

@@ -1,4 +1,4 @@
-"""The experiments on the search: tables 1 to 4, the criteria of section 2, the shapes of section 3."""
+"""The experiments on the search: tables 1 to 4 of section 4, criteria of section 2, shapes of section 3."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 from classgram.options import ClusterOptions
 from classgram.reproduction import paper
 from classgram.reproduction.cells import Clustering
-from classgram.reproduction.plan import Plan, leaving_one_out
+from classgram.reproduction.plan import Plan, Scale, leaving_one_out
 from classgram.reproduction.samples import Sample
 from classgram.reproduction.tables import (
     Column,
@@ -22,24 +22,24 @@ from classgram.reproduction.tables import (
     ratio,
 )
 
-TARGETS = 10
+_TARGETS = 10
 """The t of table 1."""
 
 SIZE_COLUMNS = (Column("parameters", "parameters", "count"), Column("bytes", "bytes", "count"))
 
 
-def joint_cell(plan: Plan, classes: int, search: str | tuple[int, int, int]) -> Clustering:
-    """A clustering into (C, C) classes; ``search`` is exact, or t, h and u of the heuristic."""
+def _joint_cell(plan: Plan, classes: int, search: str | tuple[int, int, int]) -> Clustering:
+    """Return a clustering into (C, C) classes; ``search`` is exact, or t, h and u of the heuristic."""
     options = leaving_one_out("joint", classes, classes)
     how = plan.exact if isinstance(search, str) else plan.heuristic(*search)
     return Clustering(plan.search_sample, options, how)
 
 
 def table_1(plan: Plan) -> Experiment:
-    """Exact against heuristic."""
+    """Return the experiment of table 1: the exact search against the heuristic."""
     numbers = plan.scale.class_numbers
-    exact = {classes: joint_cell(plan, classes, "exact") for classes in numbers}
-    heuristic = {classes: joint_cell(plan, classes, (TARGETS, 10, 1000)) for classes in numbers}
+    exact = {classes: _joint_cell(plan, classes, "exact") for classes in numbers}
+    heuristic = {classes: _joint_cell(plan, classes, (_TARGETS, 10, 1000)) for classes in numbers}
 
     def fill(results: Results) -> list[Table]:
         rows, details = [], []
@@ -53,35 +53,34 @@ def table_1(plan: Plan) -> Experiment:
                 classes, theirs.exact_perplexity, perplexities[0], theirs.heuristic_perplexity,
                 perplexities[1], theirs.perplexity_change, change(*perplexities), their_times[0], times[0],
                 their_times[1], times[1], their_times[0] / their_times[1], ratio(*times),
-                classes / TARGETS,
+                classes / _TARGETS,
             ))  # fmt: skip
             for name, cell in (("exact", one), ("heuristic", two)):
-                details.append((classes, name, *search_details(results, cell)))
-        main = Table(
-            "table-1",
-            TABLE_1_TITLE,
-            TABLE_1_COLUMNS,
-            tuple(rows),
-            (*sample_notes(results, one), TABLE_1_NOTE),
+                details.append((classes, name, *_search_details(results, cell)))
+        notes = (*_sample_notes(results, one), _TABLE_1_NOTE)
+        main = Table("table-1", _TABLE_1_TITLE, _TABLE_1_COLUMNS, tuple(rows), notes)
+        columns = (
+            Column("classes", "classes", "count"),
+            Column("search", "search", "text"),
+            *_SEARCH_DETAILS,
         )
-        columns = (Column("classes", "classes", "count"), Column("search", "search", "text"), *SEARCH_DETAILS)
         return [
             main,
-            exponents(main),
+            _exponents(main),
             Table("table-1-details", "The models of table 1", columns, tuple(details)),
         ]
 
     cells = tuple(cell for classes in numbers for cell in (exact[classes], heuristic[classes]))
-    return Experiment("table-1", TABLE_1_TITLE, cells, fill)
+    return Experiment("table-1", _TABLE_1_TITLE, cells, fill)
 
 
-TABLE_1_TITLE = "Table 1: the algorithm and its heuristic version (t = 10, h = 10, u = 1000)"
+_TABLE_1_TITLE = "Table 1: the algorithm and its heuristic version (t = 10, h = 10, u = 1000)"
 
-TABLE_1_NOTE = (
+_TABLE_1_NOTE = (
     "C classes of contexts and C of words each time; the paper's times are those of a DEC 3000/600."
 )
 
-TABLE_1_COLUMNS = (
+_TABLE_1_COLUMNS = (
     Column("classes", "classes", "count"),
     Column("paper_exact", "exact: paper"),
     Column("exact", "exact: ours"),
@@ -98,7 +97,7 @@ TABLE_1_COLUMNS = (
     Column("classes_per_target", "C / t", "ratio"),
 )
 
-SEARCH_DETAILS = (
+_SEARCH_DETAILS = (
     Column("perplexity_including_unknown", "perplexity with unknown words"),
     Column("interpolated_perplexity", "perplexity, interpolated"),
     Column("F", "F", "criterion"),
@@ -107,13 +106,13 @@ SEARCH_DETAILS = (
 )
 
 
-def search_details(results: Results, cell: Clustering) -> tuple[Entry, ...]:
-    """The entries of ``SEARCH_DETAILS``."""
-    return tuple(entry(results, cell, column.key) for column in SEARCH_DETAILS)
+def _search_details(results: Results, cell: Clustering) -> tuple[Entry, ...]:
+    """Return the entries of ``_SEARCH_DETAILS``."""
+    return tuple(entry(results, cell, column.key) for column in _SEARCH_DETAILS)
 
 
-def exponents(main: Table) -> Table:
-    """The exponents of time in the number of classes, fitted to all of table 1 and to its larger half."""
+def _exponents(main: Table) -> Table:
+    """Return the exponents of time in the number of classes, fitted to table 1 and to its larger half."""
     classes = main.column("classes")
     half = len(classes) // 2
     rows = []
@@ -134,33 +133,35 @@ def exponents(main: Table) -> Table:
     return Table("table-1-exponents", title, columns, tuple(rows))
 
 
-def sample_notes(results: Results, cell: Clustering) -> tuple[str, ...]:
-    """How large the training set was."""
+def _sample_notes(results: Results, cell: Clustering) -> tuple[str, ...]:
+    """Return a note on the size of the training set."""
     tokens = entry(results, cell, "tokens")
     if not isinstance(tokens, int):
         return ()
     return (
-        f"Ours: {tokens:,} words, marks and sentence ends of training text; leaving-one-out, "
+        f"Ours: {tokens:,} words, punctuation and sentence ends of training text; leaving-one-out, "
         f"b = {cell.classes.discount}. Times are processor seconds of the search alone, one thread.",
     )
 
 
-Search = Callable[[int], tuple[int, int, int]]
+_Search = Callable[[int], tuple[int, int, int]]
 
 
-def parameter_table(
-    number: int, letter: str, theirs: dict[int, paper.Searched], search: Search
+def _parameter_table(
+    number: int, letter: str, theirs: dict[int, paper.Searched], search: _Search
 ) -> Callable[[Plan], Experiment]:
-    """An experiment with one parameter of the heuristic; ``search`` gives t, h and u for its value."""
+    """Return an experiment with one parameter of the heuristic; ``search`` gives t, h and u for its value."""
 
     def experiment(plan: Plan) -> Experiment:
         classes = plan.scale.many_classes
-        cells: dict[Entry, Clustering] = {value: joint_cell(plan, classes, search(value)) for value in theirs}
+        cells: dict[Entry, Clustering] = {
+            value: _joint_cell(plan, classes, search(value)) for value in theirs
+        }
         # All targets at once is the exact algorithm, which the paper could not run with so many classes.
         if letter == "t":
-            cells["exact"] = joint_cell(plan, classes, "exact")
+            cells["exact"] = _joint_cell(plan, classes, "exact")
         name = f"table-{number}"
-        title = f"Table {number}: {PARAMETERS[letter]}, {classes} classes"
+        title = f"Table {number}: {_PARAMETERS[letter]}, {classes} classes"
 
         def fill(results: Results) -> list[Table]:
             rows = []
@@ -174,9 +175,9 @@ def parameter_table(
                     entry(results, cell, "perplexity_including_unknown"),
                     entry(results, cell, "parameters"), entry(results, cell, "bytes"),
                 ))  # fmt: skip
-            columns = (Column(letter, letter, "count"), *PARAMETER_COLUMNS)
+            columns = (Column(letter, letter, "count"), *_PARAMETER_COLUMNS)
             made = Table(name, title, columns, tuple(rows))
-            notes = (*lowered_notes(results, list(cells.values())), *together(made))
+            notes = (*lowered_notes(results, list(cells.values())), *_together(made))
             return [replace(made, notes=notes)]
 
         return Experiment(name, title, tuple(cells.values()), fill)
@@ -184,13 +185,13 @@ def parameter_table(
     return experiment
 
 
-PARAMETERS = {
+_PARAMETERS = {
     "t": "target classes t (u = 1000, h = 10)",
     "u": "moves u between full updates (t = 10, h = 10)",
     "h": "neighbours h (t = 10, u = 10)",
 }
 
-PARAMETER_COLUMNS = (
+_PARAMETER_COLUMNS = (
     Column("paper_criterion", "F: paper", "criterion"),
     Column("criterion", "F: ours", "criterion"),
     Column("paper_perplexity", "perplexity: paper"),
@@ -202,8 +203,8 @@ PARAMETER_COLUMNS = (
 )
 
 
-def together(made: Table) -> tuple[str, ...]:
-    """How closely criterion and perplexity move together."""
+def _together(made: Table) -> tuple[str, ...]:
+    """Return a note on the rank correlation of criterion and perplexity."""
     found = rank_correlation(made.column("criterion"), made.column("perplexity"))
     if found is None:
         return ()
@@ -211,7 +212,7 @@ def together(made: Table) -> tuple[str, ...]:
 
 
 def lowered_notes(results: Results, cells: list[Clustering]) -> tuple[str, ...]:
-    """Where class numbers had to be lowered."""
+    """Return notes on class numbers that had to be lowered."""
     found: dict[str, None] = {}
     for cell in cells:
         result = results(cell)
@@ -224,17 +225,17 @@ def lowered_notes(results: Results, cells: list[Clustering]) -> tuple[str, ...]:
 
 
 def numbers_text(contexts: Entry, words: Entry) -> str:
-    """Class numbers as the paper writes them: (G1, G2), or one where contexts have none of their own."""
+    """Return class numbers as the paper writes them: (G1, G2), or one if contexts have no classes."""
     return f"{words}" if contexts is None else f"({contexts}, {words})"
 
 
-table_2 = parameter_table(2, "t", paper.TABLE_2, lambda t: (t, 10, 1000))
-table_3 = parameter_table(3, "u", paper.TABLE_3, lambda u: (10, 10, u))
-table_4 = parameter_table(4, "h", paper.TABLE_4, lambda h: (10, h, 10))
+table_2 = _parameter_table(2, "t", paper.TABLE_2, lambda t: (t, 10, 1000))
+table_3 = _parameter_table(3, "u", paper.TABLE_3, lambda u: (10, 10, u))
+table_4 = _parameter_table(4, "h", paper.TABLE_4, lambda h: (10, h, 10))
 
 
 def section_2(plan: Plan) -> Experiment:
-    """Maximum likelihood against leaving-one-out, b fixed against b estimated."""
+    """Return the experiment on the criteria of section 2, with b fixed and with b estimated."""
     classes = plan.scale.many_classes
     fixed = leaving_one_out("joint", classes, classes)
     criteria: dict[str, ClusterOptions] = {
@@ -254,14 +255,14 @@ def section_2(plan: Plan) -> Experiment:
 
     def fill(results: Results) -> list[Table]:
         rows = [
-            (name, entry(results, cell, "tokens"), label, *comparison_entries(results, cell))
+            (name, entry(results, cell, "tokens"), label, *_comparison_entries(results, cell))
             for (name, label), cell in cells.items()
         ]
         columns = (
             Column("set", "training set", "text"),
             Column("tokens", "tokens", "count"),
             Column("criterion", "criterion", "text"),
-            *COMPARISON_COLUMNS,
+            *_COMPARISON_COLUMNS,
         )
         notes = (
             *lowered_notes(results, list(cells.values())),
@@ -272,7 +273,7 @@ def section_2(plan: Plan) -> Experiment:
     return Experiment("section-2", title, tuple(cells.values()), fill)
 
 
-COMPARISON_COLUMNS = (
+_COMPARISON_COLUMNS = (
     Column("perplexity", "perplexity"),
     Column("perplexity_including_unknown", "with unknown words"),
     Column("interpolated_perplexity", "interpolated"),
@@ -283,20 +284,19 @@ COMPARISON_COLUMNS = (
 )
 
 
-def comparison_entries(results: Results, cell: Clustering) -> tuple[Entry, ...]:
-    """The entries of ``COMPARISON_COLUMNS``."""
-    return tuple(entry(results, cell, column.key) for column in COMPARISON_COLUMNS)
+def _comparison_entries(results: Results, cell: Clustering) -> tuple[Entry, ...]:
+    """Return the entries of ``_COMPARISON_COLUMNS``."""
+    return tuple(entry(results, cell, column.key) for column in _COMPARISON_COLUMNS)
 
 
-NOT_YET = Gap("not available yet")
+_NOT_YET = Gap("not available yet")
 
 
-def section_3(plan: Plan) -> Experiment:
-    """The shapes compared."""
-    scale = plan.scale
+def _shapes(scale: Scale) -> dict[str, tuple[str, ClusterOptions | None]]:
+    """Return the class numbers and options of every shape; None for those that are not run."""
     classes = scale.many_classes
     contexts, words = scale.trigram_classes
-    shapes: dict[str, tuple[str, ClusterOptions | None]] = {
+    return {
         "tied, order 2": (f"{classes}", leaving_one_out("tied", classes)),
         "joint, order 2": (f"({classes}, {classes})", leaving_one_out("joint", classes, classes)),
         "predictive, order 2": (f"{classes}", leaving_one_out("predictive", classes)),
@@ -307,6 +307,11 @@ def section_3(plan: Plan) -> Experiment:
         "positional, order 3": ("", None),
         "tied, order 3": ("", None),
     }
+
+
+def section_3(plan: Plan) -> Experiment:
+    """Return the shapes compared."""
+    shapes = _shapes(plan.scale)
     sample: Sample = plan.search_sample
     cells = {
         name: Clustering(sample, options, plan.exact)
@@ -319,16 +324,16 @@ def section_3(plan: Plan) -> Experiment:
         rows: list[tuple[Entry, ...]] = []
         for name, (asked, options) in shapes.items():
             if options is None:
-                rows.append((name, asked, NOT_YET, *(None for _ in COMPARISON_COLUMNS[1:])))
+                rows.append((name, asked, _NOT_YET, *(None for _ in _COMPARISON_COLUMNS[1:])))
             else:
-                rows.append((name, asked, *comparison_entries(results, cells[name])))
+                rows.append((name, asked, *_comparison_entries(results, cells[name])))
         columns = (
             Column("shape", "shape", "text"),
             Column("classes", "classes", "text"),
-            *COMPARISON_COLUMNS,
+            *_COMPARISON_COLUMNS,
         )
         notes = (
-            *sample_notes(results, cells["tied, order 2"]),
+            *_sample_notes(results, cells["tied, order 2"]),
             *lowered_notes(results, list(cells.values())),
             "Joint at order 2 is the paper's G1 apart from G2.",
         )

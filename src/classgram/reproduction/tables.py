@@ -41,7 +41,7 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def column(self, key: str) -> list[Entry]:
-        """All entries of a column."""
+        """Return all entries of a column."""
         place = [column.key for column in self.columns].index(key)
         return [row[place] for row in self.rows]
 
@@ -57,7 +57,7 @@ class Experiment:
 
 
 def entry(results: Results, cell: Cell, key: str) -> Entry:
-    """One figure of a cell, or the gap in its place."""
+    """Return one figure of a cell, or the gap in its place."""
     found = results(cell)
     if isinstance(found, Gap):
         return found
@@ -66,35 +66,35 @@ def entry(results: Results, cell: Cell, key: str) -> Entry:
 
 
 def number(value: Entry) -> float | None:
-    """An entry that can be reckoned with; None for others."""
+    """Return an entry as a number; None if it is not one."""
     return float(value) if isinstance(value, int | float) else None
 
 
 def change(reference: Entry, value: Entry) -> float | None:
-    """By how many percent a value is above the reference."""
+    """Return by how many percent a value is above the reference."""
     a, b = number(reference), number(value)
     return 100 * (b - a) / a if a and b is not None else None
 
 
 def improvement(reference: Entry, value: Entry) -> float | None:
-    """By how many percent a value is below the reference, as the paper has it."""
+    """Return by how many percent a value is below the reference, as the paper has it."""
     changed = change(reference, value)
     return None if changed is None else -changed
 
 
 def ratio(one: Entry, two: Entry) -> float | None:
-    """One entry in terms of another."""
+    """Return the quotient of two entries; None without it."""
     a, b = number(one), number(two)
     return a / b if a is not None and b else None
 
 
 def exponent(xs: Sequence[Entry], ys: Sequence[Entry]) -> float | None:
-    """The exponent p of y = a x^p, by least squares of the logarithms; None with fewer than two points.
+    """Return p of y = a x^p, by least squares of the logarithms; None with fewer than two points.
 
     >>> round(exponent([1, 10, 100], [3, 300, 30000]), 6)
     2.0
     """
-    points = [(math.log(x), math.log(y)) for x, y in known_pairs(xs, ys) if x > 0 and y > 0]
+    points = [(math.log(x), math.log(y)) for x, y in _known_pairs(xs, ys) if x > 0 and y > 0]
     if len({x for x, _ in points}) < 2:
         return None
     mean_x = sum(x for x, _ in points) / len(points)
@@ -103,19 +103,19 @@ def exponent(xs: Sequence[Entry], ys: Sequence[Entry]) -> float | None:
     return sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
 
 
-def known_pairs(xs: Sequence[Entry], ys: Sequence[Entry]) -> list[tuple[float, float]]:
-    """The pairs of two columns in which both are numbers."""
+def _known_pairs(xs: Sequence[Entry], ys: Sequence[Entry]) -> list[tuple[float, float]]:
+    """Return the pairs of two columns in which both are numbers."""
     pairs = [(number(x), number(y)) for x, y in zip(xs, ys, strict=True)]
     return [(x, y) for x, y in pairs if x is not None and y is not None]
 
 
 def correlation(xs: Sequence[Entry], ys: Sequence[Entry]) -> float | None:
-    """The linear correlation of two columns; None with fewer than three pairs or all alike.
+    """Return the linear correlation of two columns; None with fewer than three pairs or all alike.
 
     >>> round(correlation([1, 2, 3], [9, 8, 7]), 6)
     -1.0
     """
-    pairs = known_pairs(xs, ys)
+    pairs = _known_pairs(xs, ys)
     if len(pairs) < 3:
         return None
     mean_x, mean_y = (sum(pair[side] for pair in pairs) / len(pairs) for side in (0, 1))
@@ -125,44 +125,44 @@ def correlation(xs: Sequence[Entry], ys: Sequence[Entry]) -> float | None:
 
 
 def rank_correlation(xs: Sequence[Entry], ys: Sequence[Entry]) -> float | None:
-    """Spearman's correlation of two columns: that of the ranks."""
-    pairs = known_pairs(xs, ys)
+    """Return Spearman's correlation of two columns: that of the ranks."""
+    pairs = _known_pairs(xs, ys)
     return correlation(ranks([x for x, _ in pairs]), ranks([y for _, y in pairs]))
 
 
 def ranks(values: Sequence[float]) -> list[float]:
-    """The rank of each value from 0 up, equal ones sharing the mean of theirs."""
+    """Return the rank of each value from 0 up, equal ones sharing the mean of theirs."""
     ordered = sorted(values)
     return [ordered.index(value) + (ordered.count(value) - 1) / 2 for value in values]
 
 
 def written(value: Entry, form: Form) -> str:
-    """An entry for people."""
+    """Return an entry for people."""
     if isinstance(value, Gap):
         return value.reason
     if value is None:
         return "–"
     if isinstance(value, str):
         return value
-    return FORMS[form](value)
+    return _FORMS[form](value)
 
 
-def written_perplexity(value: float) -> str:
-    """A perplexity with at least three digits; the paper's as it prints them."""
+def _written_perplexity(value: float) -> str:
+    """Return a perplexity with at least three digits; the paper's as it prints them."""
     return f"{value:,.0f}" if value >= 1000 or isinstance(value, int) else f"{value:.1f}"
 
 
-def written_seconds(value: float) -> str:
-    """Seconds with at least three digits; the paper's are whole."""
+def _written_seconds(value: float) -> str:
+    """Return seconds with at least three digits; the paper's are whole."""
     return f"{value:,.0f}" if value >= 100 or isinstance(value, int) else f"{value:.2f}"
 
 
-FORMS: dict[str, Callable[[float], str]] = {
+_FORMS: dict[str, Callable[[float], str]] = {
     "text": str,
     "count": lambda value: f"{value:,.0f}",
-    "perplexity": written_perplexity,
+    "perplexity": _written_perplexity,
     "percent": lambda value: f"{value:+.1f}",
-    "seconds": written_seconds,
+    "seconds": _written_seconds,
     "criterion": lambda value: f"{value:.5g}",
     "ratio": lambda value: f"{value:.1f}",
     "exponent": lambda value: f"{value:.2f}",

@@ -33,7 +33,7 @@ Outcome = Any
 
 
 @dataclass
-class Worker:
+class _Worker:
     """A process, and the job that it is busy with."""
 
     process: SpawnProcess
@@ -48,7 +48,7 @@ class Pool:
     number: int
     prepare: Callable[[], None]
     perform: Perform
-    workers: list[Worker] = field(default_factory=list)
+    workers: list[_Worker] = field(default_factory=list)
 
     def __enter__(self) -> "Pool":
         return self
@@ -69,9 +69,9 @@ class Pool:
             done(job, outcome)
 
         while waiting or any(worker.job for worker in self.workers):
-            for job in doomed(waiting, outcomes):
+            for job in _doomed(waiting, outcomes):
                 waiting.remove(job)
-                settle(job, first_failure(job, outcomes))
+                settle(job, _first_failure(job, outcomes))
             self._hand_out(waiting, outcomes)
             for worker in self._ready():
                 settle(*self._receive(worker))
@@ -92,22 +92,22 @@ class Pool:
             with suppress(OSError):
                 worker.connection.send(job.work)
 
-    def _idle_worker(self) -> Worker | None:
-        """A worker without a job, started if there are too few."""
+    def _idle_worker(self) -> _Worker | None:
+        """Return a worker without a job, started if there are too few."""
         self.workers = [one for one in self.workers if one.job or one.process.is_alive()]
         idle = next((one for one in self.workers if one.job is None), None)
         if idle is None and len(self.workers) < self.number:
-            idle = start_worker(self.prepare, self.perform)
+            idle = _start_worker(self.prepare, self.perform)
             self.workers.append(idle)
         return idle
 
-    def _ready(self) -> list[Worker]:
-        """Wait for busy workers that have something to say, or have died."""
+    def _ready(self) -> list[_Worker]:
+        """Wait for busy workers that have finished or died."""
         busy = {worker.connection: worker for worker in self.workers if worker.job}
         return [busy[connection] for connection in wait(list(busy))] if busy else []  # type: ignore[index]
 
-    def _receive(self, worker: Worker) -> tuple[Job, Outcome]:
-        """A worker's job, and what it says of it; one that died is left out from now on."""
+    def _receive(self, worker: _Worker) -> tuple[Job, Outcome]:
+        """Return a worker's job and its outcome; a worker that died is removed."""
         job, worker.job = worker.job, None
         assert job is not None
         try:
@@ -115,38 +115,38 @@ class Pool:
         except (EOFError, OSError):
             worker.process.join()
             self.workers.remove(worker)
-            return job, Failure(reason_of_death(worker.process.exitcode))
+            return job, Failure(_reason_of_death(worker.process.exitcode))
 
 
-def doomed(waiting: Sequence[Job], outcomes: dict[str, Outcome]) -> list[Job]:
-    """The jobs that need one that failed."""
+def _doomed(waiting: Sequence[Job], outcomes: dict[str, Outcome]) -> list[Job]:
+    """Return the jobs that need one that failed."""
     return [job for job in waiting if any(isinstance(outcomes.get(need), Failure) for need in job.needs)]
 
 
-def first_failure(job: Job, outcomes: dict[str, Outcome]) -> Failure:
-    """The failure that a job fails by, too."""
+def _first_failure(job: Job, outcomes: dict[str, Outcome]) -> Failure:
+    """Return the failure that a job fails by, too."""
     return next(found for need in job.needs if isinstance(found := outcomes.get(need), Failure))
 
 
-def reason_of_death(code: int | None) -> str:
-    """Why a process ended that should not have."""
+def _reason_of_death(code: int | None) -> str:
+    """Return why a process ended that should not have."""
     if code == -signal.SIGKILL:
         return "its process was killed, most likely for lack of memory"
     return f"its process ended with exit code {code}"
 
 
-def start_worker(prepare: Callable[[], None], perform: Perform) -> Worker:
+def _start_worker(prepare: Callable[[], None], perform: Perform) -> _Worker:
     """Start a process that waits for work."""
     # Spawned, not forked: threads and compiled code do not survive a fork.
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=serve, args=(theirs, prepare, perform), daemon=True)
+    process = context.Process(target=_serve, args=(theirs, prepare, perform), daemon=True)
     process.start()
     theirs.close()
-    return Worker(process, ours)
+    return _Worker(process, ours)
 
 
-def serve(connection: "Connection[Any, Any]", prepare: Callable[[], None], perform: Perform) -> None:
+def _serve(connection: "Connection[Any, Any]", prepare: Callable[[], None], perform: Perform) -> None:
     """Perform what is asked for until nobody asks any more."""
     # Ctrl-C goes to the whole group of processes; the one that started us decides what to do.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,64 +1,76 @@
-"""What was said just before in the text: frequencies of words and word pairs in a window."""
+"""Frequencies of words and of word pairs in a window of the text just before."""
+
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.runtime.compiled import lean_kernel
-
-Floats = npt.NDArray[np.float64]
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
+from classgram.runtime.compiled.arrays import Float64Matrix, Int32Array, Int64Array
 
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 
 
+class CacheEvents(NamedTuple):
+    """The events of a text, as the caches see them; all arrays have an item an event."""
+
+    words: Int32Array
+    contexts: Int32Array
+    """The word before each."""
+    limits: Int64Array
+    """The first event that each may look back to; never falls."""
+
+
+class CacheCounters(NamedTuple):
+    """Zeroed counters of what is in the window, and a zeroed hash table of its word pairs."""
+
+    as_event: Int32Array
+    """By word."""
+    as_context: Int32Array
+    """By word."""
+    pair_keys: Int64Array
+    """Open addressing: a power of two, at least twice the number of events."""
+    pair_counts: Int32Array
+
+
 @lean_kernel
-def pair_place(keys: Int64s, key: np.int64) -> np.int64:
-    """The place of a pair in an open-addressing table, or the empty one where it belongs."""
+def _pair_slot(keys: Int64Array, key: np.int64) -> np.int64:
+    """Return the slot of a pair in an open-addressing table, or the empty one where it belongs."""
     mixed = np.uint64(key) * _PRIME
-    place = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(keys.size - 1))
-    while keys[place] != 0 and keys[place] != key:
-        place = (place + 1) & (keys.size - 1)
-    return place
+    slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(keys.size - 1))
+    while keys[slot] != 0 and keys[slot] != key:
+        slot = (slot + 1) & (keys.size - 1)
+    return slot
 
 
 @lean_kernel
 def recent_frequencies(
-    events: tuple[Int32s, Int32s, Int64s],
-    span: tuple[int, int],
-    singles: tuple[Int32s, Int32s],
-    pairs: tuple[Int64s, Int32s],
-    out: Floats,
+    events: CacheEvents, first: int, window: int, counters: CacheCounters, out: Float64Matrix
 ) -> None:
-    """For events from span[0] on, their frequency among the span[1] events before each.
+    """Write the frequency of every event from ``first`` on among the ``window`` events before it.
 
-    ``events`` are the words, the word before each, and the first event that each may look back to,
-    which never falls; ``singles`` zeroed counters of words as events and as contexts; ``pairs`` zeroed
-    keys and counters of a table with room for every event. out[0] gets the word's frequency, out[1]
-    that of the word after its context, which is out[0] where the context does not occur in the
-    window. Where nothing came before, both are -1.
+    out[0] gets the word's frequency, out[1] that of the word after its context, which is out[0] where
+    the context does not occur in the window. Where nothing came before, both are -1.
     """
-    words, befores, limits = events
-    first, window = span
-    as_event, as_context = singles
-    keys, counters = pairs
+    words, contexts = events.words, events.contexts
+    as_event, as_context = counters.as_event, counters.as_context
+    keys, pair_counts = counters.pair_keys, counters.pair_counts
     size = np.int64(as_event.size)
     oldest = np.int64(0)
     for now in range(words.size):
-        while oldest < max(limits[now], now - window):
+        while oldest < max(events.limits[now], now - window):
             as_event[words[oldest]] -= 1
-            as_context[befores[oldest]] -= 1
-            counters[pair_place(keys, befores[oldest] * size + words[oldest] + 1)] -= 1
+            as_context[contexts[oldest]] -= 1
+            pair_counts[_pair_slot(keys, contexts[oldest] * size + words[oldest] + 1)] -= 1
             oldest += 1
-        key = befores[now] * size + words[now] + 1
-        place = pair_place(keys, key)
+        key = contexts[now] * size + words[now] + 1
+        slot = _pair_slot(keys, key)
         if now >= first:
             row = now - first
             out[0, row] = as_event[words[now]] / (now - oldest) if now > oldest else -1.0
             out[1, row] = out[0, row]
-            if as_context[befores[now]] > 0:
-                out[1, row] = counters[place] / as_context[befores[now]]
+            if as_context[contexts[now]] > 0:
+                out[1, row] = pair_counts[slot] / as_context[contexts[now]]
         as_event[words[now]] += 1
-        as_context[befores[now]] += 1
-        keys[place] = key
-        counters[place] += 1
+        as_context[contexts[now]] += 1
+        keys[slot] = key
+        pair_counts[slot] += 1

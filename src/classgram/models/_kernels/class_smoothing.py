@@ -1,7 +1,7 @@
-"""Kernels of class models: the class context of each event, and the rows of class probabilities.
+"""Kernels of class models: the class context of each event, and p(g2 | g1) by context (section 2).
 
 A context's row holds the classes seen after it; for any other class the context's back-off weight
-leads to its parent's row, and from the last one to the distribution without context.
+leads to its parent's row, and from the shortest context to the distribution without context.
 """
 
 from typing import NamedTuple
@@ -10,53 +10,60 @@ import numpy as np
 
 from classgram.counts._kernels.suffixes import find
 from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled.arrays import Float32Array, Float64Array, Int32Array, Int32Matrix, Int64Array
 
 
 class ClassRows(NamedTuple):
-    """Class probabilities by context, as the kernels see them; logarithms are natural."""
+    """Class probabilities by context; logarithms are natural."""
 
-    starts: np.ndarray  # int64[contexts + 1]
-    classes: np.ndarray  # int32: sorted within a row
-    log_probabilities: np.ndarray  # float32, beside classes
-    log_backoffs: np.ndarray  # float32[contexts]
-    parents: np.ndarray  # int32[contexts]: the next shorter context, -1 for none
-    log_unigrams: np.ndarray  # float32, by class: the distribution without context
+    starts: Int64Array
+    """Context c's row is starts[c]:starts[c + 1] of the two arrays below."""
+    classes: Int32Array
+    """Sorted within a row."""
+    log_probabilities: Float32Array
+    log_backoffs: Float32Array
+    """One a context."""
+    parents: Int32Array
+    """The next shorter context of each, -1 for none."""
+    log_unigrams: Float32Array
+    """By class: the distribution without context."""
 
 
 class ContextTree(NamedTuple):
     """Tuples of context classes, read from the last word backwards.
 
-    Node c < the number of classes is class c just before; the children of a node, one word further
-    back, are starts[node]:starts[node + 1], sorted by class.
+    Node c < the number of classes is class c just before the event; the children of a node, one word
+    further back, are starts[node]:starts[node + 1], sorted by class.
     """
 
-    starts: np.ndarray  # int64[nodes + 1]
-    classes: np.ndarray  # int32[nodes]
+    starts: Int64Array
+    classes: Int32Array
+    """One a node."""
 
 
 @lean_kernel
 def find_contexts(
-    ids: np.ndarray, places: np.ndarray, maps: np.ndarray, tree: ContextTree, out: np.ndarray
+    ids: Int32Array, positions: Int64Array, maps: Int32Matrix, tree: ContextTree, nodes: Int32Array
 ) -> None:
-    """Write the node of the longest known class context before each place among padded ids.
+    """Write the node of the longest known class context before each position among padded ids.
 
     ``maps[m]`` gives a word's class at m + 1 words before the event.
     """
-    for index in range(places.size):
-        place = places[index]
-        node = maps[0, ids[place - 1]]
+    for index in range(positions.size):
+        position = positions[index]
+        node = maps[0, ids[position - 1]]
         for back in range(1, maps.shape[0]):
-            label = maps[back, ids[place - 1 - back]]
+            label = maps[back, ids[position - 1 - back]]
             child = find(tree.classes, tree.starts[node], tree.starts[node + 1], label)
             if child < 0:
                 break
             node = child
-        out[index] = node
+        nodes[index] = node
 
 
 @lean_kernel
 def score_classes(
-    rows: ClassRows, contexts: np.ndarray, classes: np.ndarray, out: np.ndarray, used: np.ndarray
+    rows: ClassRows, contexts: Int32Array, classes: Int32Array, out: Float64Array, used: Int32Array
 ) -> None:
     """Write each event's class log-probability and the context, -1 for none, whose row gave it."""
     for event in range(contexts.size):
@@ -77,8 +84,11 @@ def score_classes(
 
 
 @lean_kernel
-def fill_classes(rows: ClassRows, context: int, probabilities: np.ndarray, chain: np.ndarray) -> None:
-    """Turn the distribution without context into that of a context; ``chain`` has room for its parents."""
+def fill_classes(rows: ClassRows, context: int, probabilities: Float64Array, chain: Int64Array) -> None:
+    """Turn the class probabilities without context into those after a context.
+
+    Reads and writes ``probabilities``; ``chain`` is a buffer for the context and all its parents.
+    """
     length = 0
     while context >= 0:
         chain[length] = context

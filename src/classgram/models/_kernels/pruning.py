@@ -1,22 +1,24 @@
-"""Kernels of entropy pruning: what an n-gram is worth, and what depends on it."""
+"""Kernels of entropy pruning: what is lost without an n-gram, and without those that need it."""
 
 import numpy as np
 
 from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled.arrays import Float64Array, Int32Array, Int64Array
 
 
 @lean_kernel
 def entropy_losses(
-    starts: np.ndarray,
-    probabilities: np.ndarray,
-    lower: np.ndarray,
-    masses: np.ndarray,
-    losses: np.ndarray,
+    starts: Int64Array,
+    probabilities: Float64Array,
+    lower: Float64Array,
+    masses: Float64Array,
+    losses: Float64Array,
 ) -> None:
     """Write the relative entropy between a model and itself without each entry (Stolcke 1998).
 
     D = -p(h) (p(w|h) (log p(w|h') + log a' - log p(w|h)) + (log a' - log a) (1 - sum of p)), where a
-    is the context's back-off weight and a' the one without the entry.
+    is the context's back-off weight and a' the one without the entry. ``lower`` is each entry's
+    probability in the level below, ``masses`` the probability p(h) of each context.
     """
     for context in range(starts.size - 1):
         begin, end = starts[context], starts[context + 1]
@@ -40,8 +42,8 @@ def entropy_losses(
 
 
 @lean_kernel
-def raise_losses(starts: np.ndarray, suffixes: np.ndarray, losses: np.ndarray, below: np.ndarray) -> None:
-    """Raise what prefixes and suffixes are worth to what the entries are that cannot be without them."""
+def raise_losses(starts: Int64Array, suffixes: Int32Array, losses: Float64Array, below: Float64Array) -> None:
+    """Raise the losses of prefixes and suffixes, a level below, to those of the entries that need them."""
     for parent in range(starts.size - 1):
         for entry in range(starts[parent], starts[parent + 1]):
             below[parent] = max(below[parent], losses[entry])

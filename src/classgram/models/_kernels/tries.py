@@ -1,4 +1,4 @@
-"""Kernels over tries of n-grams: links to suffixes, look-up, and scoring.
+"""Kernels over tries of n-grams: look-up, single steps, and whole distributions.
 
 A trie holds its nodes level by level, so that the children of all nodes, taken in order, are the
 next level: node n's children are the nodes ``starts[n]:starts[n + 1]``, sorted by word. Unigram w is
@@ -11,16 +11,21 @@ import numpy as np
 
 from classgram.counts._kernels.suffixes import find
 from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled.arrays import Float32Array, Float64Array, Int32Array, Int64Array
 
 
 class TrieArrays(NamedTuple):
-    """A back-off model's nodes, as the kernels see them."""
+    """The nodes of a back-off model; logarithms are natural."""
 
-    starts: np.ndarray  # int32[inner + 1]: first child of each inner node
-    words: np.ndarray  # int32[nodes]: the last word of each n-gram
-    suffixes: np.ndarray  # int32[nodes]: the n-gram without its first word; -1 for unigrams
-    log_probabilities: np.ndarray  # float32[nodes], natural log
-    log_backoffs: np.ndarray  # float32[inner], natural log
+    starts: Int32Array
+    """The first child of each inner node, and one past the last child of all."""
+    words: Int32Array
+    """The last word of each n-gram."""
+    suffixes: Int32Array
+    """The node of each n-gram without its first word; -1 for unigrams."""
+    log_probabilities: Float32Array
+    log_backoffs: Float32Array
+    """One an inner node."""
 
 
 @lean_kernel
@@ -38,7 +43,7 @@ def descend(trie: TrieArrays, context: int, word: int) -> tuple[int, float]:
 
 @lean_kernel
 def context_of(trie: TrieArrays, node: int) -> int:
-    """Return the node as a context: itself, or its suffix where it is of the highest order."""
+    """Return the node as a context: itself, or its suffix if it is of the highest order."""
     if node < trie.log_backoffs.size:
         return node
     return int(trie.suffixes[node])
@@ -52,10 +57,10 @@ def step(trie: TrieArrays, context: int, word: int) -> tuple[int, float]:
 
 
 @lean_kernel
-def fill_distribution(trie: TrieArrays, context: int, probabilities: np.ndarray, chain: np.ndarray) -> None:
-    """Turn the unigram distribution into that of a context, from the shortest suffix up.
+def fill_distribution(trie: TrieArrays, context: int, probabilities: Float64Array, chain: Int64Array) -> None:
+    """Turn the unigram probabilities into those after a context, from the shortest suffix up.
 
-    ``chain`` is room for the context and all its suffixes.
+    Reads and writes ``probabilities``; ``chain`` is a buffer for the context and all its suffixes.
     """
     length = 0
     while context >= 0:

@@ -1,4 +1,8 @@
-"""Class models: p(w | context) = p(g2 | g1) p(w | g2), for every shape of classes."""
+"""Class models: p(w | context) = p(g2 | g1) p(w | g2), for every shape of classes.
+
+The bigram is the class model of section 2; contexts of several words are the shapes a (tied), b
+(positional) and c (joint) of section 3.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,7 +10,6 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.classes.membership import member_shares
 from classgram.clustering.class_pairs import ClassPairs, add_up
@@ -22,15 +25,20 @@ from classgram.models._kernels.class_smoothing import (
     score_classes,
 )
 from classgram.models.class_based.class_smoothing import interpolated_rows, paper_rows
-from classgram.models.language_model import Floats, LanguageModel, Lengths, ModelFiles, State
+from classgram.models.language_model import LanguageModel, ModelFiles, State
 from classgram.models.ngram.trie import logarithm
 from classgram.options import Smoothing
 from classgram.runtime.compiled import frozen
+from classgram.runtime.compiled.arrays import (
+    AnyArray,
+    Float32Array,
+    Float64Array,
+    Int32Array,
+    Int32Matrix,
+    Int64Array,
+)
 from classgram.text.sentences import Sentences
 from classgram.text.vocabulary import BOS, EOS, Vocabulary
-
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
 
 
 class ClassMaps(NamedTuple):
@@ -40,8 +48,8 @@ class ClassMaps(NamedTuple):
     classes), or one row over context elements (joint classes). ``predicted`` maps words.
     """
 
-    contexts: Int32s
-    predicted: Int32s
+    contexts: Int32Matrix
+    predicted: Int32Array
     elements: Contexts | None = None
 
 
@@ -56,21 +64,23 @@ class ClassModel(LanguageModel):
     maps: ClassMaps
     tree: ContextTree
     rows: ClassRows
-    log_members: npt.NDArray[np.float32]
+    log_members: Float32Array
     """log p(w | g2) of every word."""
     info: dict[str, Any] = field(default_factory=dict)
-    word_counts: Int64s | None = None
+    word_counts: Int64Array | None = None
 
-    def log_probabilities(self, sentences: Sentences, bos: bool = True) -> Floats:
-        """Natural logarithms of every event's probability."""
+    def log_probabilities(self, sentences: Sentences, bos: bool = True) -> Float64Array:
+        """Return natural logarithms of every event's probability."""
         return self._scores(sentences, bos)[0]
 
-    def scores_with_lengths(self, sentences: Sentences, bos: bool = True) -> tuple[Floats, Lengths | None]:
-        """Log-probabilities, and one more than the number of words in the class context of each."""
+    def scores_with_lengths(
+        self, sentences: Sentences, bos: bool = True
+    ) -> tuple[Float64Array, Int64Array | None]:
+        """Return log-probabilities, and one more than the number of words in the class context of each."""
         out, used = self._scores(sentences, bos)
         return out, np.append(self._depths, 0)[used] + 1
 
-    def _scores(self, sentences: Sentences, bos: bool) -> tuple[Floats, Int32s]:
+    def _scores(self, sentences: Sentences, bos: bool) -> tuple[Float64Array, Int32Array]:
         contexts = self._contexts(sentences)
         if not bos:
             contexts = self._forget_start(sentences, contexts)
@@ -81,20 +91,20 @@ class ClassModel(LanguageModel):
         out += self.log_members[sentences.ids]
         return out, used
 
-    def _contexts(self, sentences: Sentences) -> Int32s:
-        """The number of each event's class context."""
+    def _contexts(self, sentences: Sentences) -> Int32Array:
+        """Return the number of each event's class context."""
         if self.maps.elements is not None:
             return np.take(self.maps.contexts[0], self.maps.elements.lookup(sentences))
         padded, places = padded_ids(sentences, self.order - 1)
         return self._find(padded, places)
 
-    def _find(self, ids: Int32s, places: Int64s) -> Int32s:
+    def _find(self, ids: Int32Array, places: Int64Array) -> Int32Array:
         out = np.empty(places.size, dtype=np.int32)
         find_contexts(frozen(ids), frozen(places), self.maps.contexts, self.tree, out)
         return out
 
-    def _forget_start(self, sentences: Sentences, contexts: Int32s) -> Int32s:
-        """The contexts as they are when nothing, not even <s>, is before each sentence."""
+    def _forget_start(self, sentences: Sentences, contexts: Int32Array) -> Int32Array:
+        """Return the contexts as they are when nothing, not even <s>, is before each sentence."""
         contexts = contexts.copy()
         for start, end in zip(sentences.offsets[:-1], sentences.offsets[1:], strict=True):
             for event in range(start, min(start + self.order - 1, end)):
@@ -103,7 +113,7 @@ class ClassModel(LanguageModel):
         return contexts
 
     def _context(self, words: tuple[int, ...]) -> int:
-        """The number of the class context after these words; without <s> it may be shorter."""
+        """Return the number of the class context after these words; without <s> it may be shorter."""
         if not words:
             return -1
         words = words[-(self.order - 1) :]
@@ -121,7 +131,7 @@ class ClassModel(LanguageModel):
         return node
 
     @cached_property
-    def _depths(self) -> Int64s:
+    def _depths(self) -> Int64Array:
         """The number of words of every class context."""
         if self.maps.elements is not None:
             return np.full(self.rows.parents.size, self.order - 1)
@@ -131,25 +141,25 @@ class ClassModel(LanguageModel):
         return depths
 
     def start(self, bos: bool = True) -> tuple[int, ...]:
-        """As many <s> as a context holds words, or no word."""
+        """Return as many <s> as a context holds words, or no word."""
         return (BOS,) * (self.order - 1) if bos else ()
 
     def advance(self, state: State, word: int) -> tuple[int, ...]:
-        """The last words of the context."""
-        return (*as_words(state), word)[-(self.order - 1) :]
+        """Return the last words of the context."""
+        return (*_as_words(state), word)[-(self.order - 1) :]
 
-    def distribution(self, state: State) -> Floats:
-        """The probability of every word of the vocabulary."""
+    def distribution(self, state: State) -> Float64Array:
+        """Return the probability of every word of the vocabulary."""
         classes = np.exp(self.rows.log_unigrams.astype(np.float64))
         chain = np.empty(self.order, np.int64)
-        fill_classes(self.rows, self._context(as_words(state)), classes, chain)
+        fill_classes(self.rows, self._context(_as_words(state)), classes, chain)
         words = classes[self.maps.predicted] * np.exp(self.log_members.astype(np.float64))
         words[BOS] = 0.0
         return words
 
     def to_files(self, prefix: str = "") -> ModelFiles:
-        """Maps, rows and members as arrays."""
-        arrays: dict[str, npt.NDArray[Any]] = {
+        """Return maps, rows and members as arrays."""
+        arrays: dict[str, AnyArray] = {
             "context_maps": self.maps.contexts,
             "predicted_map": self.maps.predicted,
             "log_members": self.log_members,
@@ -171,7 +181,7 @@ class ClassModel(LanguageModel):
         if not isinstance(order, int) or order < 2:
             raise InputError(f"{folder.path}: config.json has no valid order; make the folder again")
         rows = ClassRows(
-            *(folder.array(f"{prefix}rows_{name}", ROW_TYPES[name]) for name in ClassRows._fields)
+            *(folder.array(f"{prefix}rows_{name}", _ROW_TYPES[name]) for name in ClassRows._fields)
         )
         tree = ContextTree(
             folder.array(prefix + "tree_starts", np.int64),
@@ -190,11 +200,11 @@ class ClassModel(LanguageModel):
         members = folder.array(prefix + "log_members", np.float32)
         info = {key: value for key, value in config.items() if key in INFO_KEYS}
         model = cls(vocabulary, order, maps, tree, rows, members, info)
-        check_model(folder, model)
+        _check_model(folder, model)
         return model
 
 
-ROW_TYPES = {
+_ROW_TYPES = {
     "starts": np.int64,
     "classes": np.int32,
     "log_probabilities": np.float32,
@@ -205,14 +215,14 @@ ROW_TYPES = {
 INFO_KEYS = ("recipe", "shape", "smoothing", "classes", "context_classes", "notes")
 
 
-def as_words(state: State) -> tuple[int, ...]:
-    """A state of a class model: the last words."""
+def _as_words(state: State) -> tuple[int, ...]:
+    """Return a state of a class model as the words that it holds."""
     if not isinstance(state, tuple):
         raise InputError(f"{state!r} is no state of this model; take it from start or advance")
     return state
 
 
-def check_model(folder: Folder, model: ClassModel) -> None:
+def _check_model(folder: Folder, model: ClassModel) -> None:
     """Refuse arrays that do not belong together, before any kernel sees them."""
     rows, maps = model.rows, model.maps
     words, contexts, classes = len(model.vocabulary), rows.parents.size, rows.log_unigrams.size
@@ -238,14 +248,14 @@ def check_model(folder: Folder, model: ClassModel) -> None:
     if (ancestors >= 0).any():
         raise InputError(f"{folder.path}: rows_parents.npy is out of order; make the folder again")
     if maps.elements is None:
-        check_tree(folder, model)
+        _check_tree(folder, model)
     check_finite(folder, "rows_log_probabilities", rows.log_probabilities)
     check_finite(folder, "rows_log_backoffs", rows.log_backoffs)
     check_finite(folder, "rows_log_unigrams", rows.log_unigrams)
     check_finite(folder, "log_members", model.log_members)
 
 
-def check_tree(folder: Folder, model: ClassModel) -> None:
+def _check_tree(folder: Folder, model: ClassModel) -> None:
     """Refuse a tree of contexts that does not fit the rows."""
     tree, contexts = model.tree, model.rows.parents.size
     whole = tree.classes.size == contexts and tree.starts.size == contexts + 1
@@ -254,8 +264,8 @@ def check_tree(folder: Folder, model: ClassModel) -> None:
     check_range(folder, "tree_starts", tree.starts, 0, contexts + 1)
 
 
-def adopt_unseen(class_of: Int32s, counts: Int64s) -> Int32s:
-    """The map with every word that never occurred in the class of the least frequent one that did.
+def adopt_unseen(class_of: Int32Array, counts: Int64Array) -> Int32Array:
+    """Return the map with every word that never occurred in the class of the least frequent one that did.
 
     Among the classes of several least frequent words the one with most seen words is taken, then the
     lowest number. <s> and </s> take in no words.
@@ -272,16 +282,16 @@ def adopt_unseen(class_of: Int32s, counts: Int64s) -> Int32s:
     return class_of
 
 
-def member_probabilities(class_of: Int32s, counts: Int64s) -> Floats:
-    """p(w | g2) of every word; <s>, which is never predicted, has none."""
+def member_probabilities(class_of: Int32Array, counts: Int64Array) -> Float64Array:
+    """Return p(w | g2) of every word; <s>, which is never predicted, has none."""
     predicted = np.arange(counts.size) != BOS
     out = np.zeros(counts.size)
     out[predicted] = member_shares(class_of[predicted], counts[predicted])
     return out
 
 
-def class_counts(class_of: Int32s, counts: Int64s, size: int) -> Int64s:
-    """N(g2): how often each class was predicted."""
+def _class_counts(class_of: Int32Array, counts: Int64Array, size: int) -> Int64Array:
+    """Return N(g2): how often each class was predicted."""
     return np.bincount(class_of, counts, minlength=size).astype(np.int64)
 
 
@@ -298,10 +308,10 @@ def estimate_class_model(
     maps = ClassMaps(frozen(contexts), frozen(predicted), maps.elements)
     size = int(predicted.max()) + 1
     if maps.elements is not None:
-        lengths, tree, parents = joint_pairs(counts, maps)
+        lengths, tree, parents = _joint_pairs(counts, maps)
     else:
-        lengths, tree, parents = tuple_pairs(counts, maps)
-    totals = class_counts(predicted, unigrams, size)
+        lengths, tree, parents = _tuple_pairs(counts, maps)
+    totals = _class_counts(predicted, unigrams, size)
     if smoothing == "paper":
         rows = paper_rows(lengths, totals)
     else:
@@ -316,11 +326,11 @@ def estimate_class_model(
     return ClassModel(counts.vocabulary, order, maps, tree, rows, members, info, unigrams)
 
 
-Pairs = tuple[Sequence[ClassPairs], ContextTree, Int32s]
+_Pairs = tuple[Sequence[ClassPairs], ContextTree, Int32Array]
 
 
-def joint_pairs(counts: NgramCounts, maps: ClassMaps) -> Pairs:
-    """The pairs of joint contexts: a context is the class of the element that the words stand for."""
+def _joint_pairs(counts: NgramCounts, maps: ClassMaps) -> _Pairs:
+    """Return the pairs of joint contexts: a context is the class of the element that the words stand for."""
     assert maps.elements is not None
     level = counts.levels[-1]
     words = gram_words(counts.levels, counts.order - 1)
@@ -333,8 +343,8 @@ def joint_pairs(counts: NgramCounts, maps: ClassMaps) -> Pairs:
     return [pairs], tree, np.full(size, -1, dtype=np.int32)
 
 
-def tuple_pairs(counts: NgramCounts, maps: ClassMaps) -> Pairs:
-    """The pairs of tied or positional contexts of every length, and the tree of these contexts."""
+def _tuple_pairs(counts: NgramCounts, maps: ClassMaps) -> _Pairs:
+    """Return the pairs of tied or positional contexts of every length, and the tree of these contexts."""
     level = counts.levels[-1]
     words = gram_words(counts.levels, counts.order)
     classes = maps.predicted[level.words].astype(np.int64)

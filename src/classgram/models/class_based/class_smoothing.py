@@ -1,35 +1,36 @@
-"""How class models estimate p(g2 | g1): the paper's joint estimate, and interpolated discounting."""
+"""How class models estimate p(g2 | g1): the paper's joint estimate, and interpolated discounting.
+
+The paper's estimate of p(g1, g2) is absolute discounting with n0 unseen and n+ seen pairs (section 2.1,
+and appendix A, where the leaving-one-out criterion is derived from it).
+"""
 
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.clustering.class_pairs import ClassPairs
 from classgram.models._kernels.class_smoothing import ClassRows
-from classgram.models._kernels.estimation import interpolate
+from classgram.models._kernels.estimation import LevelCounts, LevelOutput, interpolate
 from classgram.models.ngram.discounts import ABSOLUTE_DISCOUNT, modified_kneser_ney_discounts
 from classgram.models.ngram.trie import logarithm
 from classgram.runtime.compiled import frozen
-
-Int64s = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from classgram.runtime.compiled.arrays import Float64Array, Int32Array, Int64Array
 
 
-def row_starts(pairs: Sequence[ClassPairs], contexts: int) -> Int64s:
-    """Where each context's row starts."""
+def _row_starts(pairs: Sequence[ClassPairs], contexts: int) -> Int64Array:
+    """Return where each context's row starts."""
     rows = np.concatenate([pair.contexts for pair in pairs])
     return np.searchsorted(rows, np.arange(contexts + 1)).astype(np.int64)
 
 
 def interpolated_rows(
-    lengths: Sequence[ClassPairs], parents: npt.NDArray[np.int32], unigrams: Int64s, continued: bool = False
+    lengths: Sequence[ClassPairs], parents: Int32Array, unigrams: Int64Array, continued: bool = False
 ) -> ClassRows:
-    """Absolute discounting, each context interpolated with the next shorter one.
+    """Return absolutely discounted estimates, each context interpolated with the next shorter one.
 
     ``lengths`` holds the pairs of contexts of 1, 2, ... words, numbered through; ``unigrams`` the
-    classes' own counts. With ``continued`` classes weigh, in the distribution without context, by the
-    number of contexts they followed, as in Kneser-Ney, and not by how often.
+    classes' own counts. With ``continued`` the distribution without context counts how many contexts
+    a class followed, as in Kneser-Ney, instead of how often it occurred.
     """
     size = unigrams.size
     weights = np.bincount(lengths[0].classes, minlength=size) if continued else unigrams
@@ -40,38 +41,32 @@ def interpolated_rows(
     for depth, pairs in enumerate(lengths):
         above = parents[pairs.contexts].astype(np.int64) if depth else np.zeros_like(pairs.contexts)
         shares = lower[np.searchsorted(lower_keys, above * size + pairs.classes)]
-        estimates = np.empty(pairs.counts.size)
-        gained = np.empty(pairs.end - first)
-        interpolate(
-            frozen(np.searchsorted(pairs.contexts, np.arange(first, pairs.end + 1)).astype(np.int64)),
-            frozen(pairs.counts),
-            frozen(shares),
-            frozen(pair_discounts(pairs.counts)),
-            estimates,
-            gained,
-        )
-        probabilities.append(estimates)
-        backoffs.append(gained)
-        lower_keys, lower, first = pairs.contexts * size + pairs.classes, estimates, pairs.end
-    return make_rows(
+        starts = np.searchsorted(pairs.contexts, np.arange(first, pairs.end + 1)).astype(np.int64)
+        out = LevelOutput(np.empty(pairs.counts.size), np.empty(pairs.end - first))
+        known = LevelCounts(frozen(starts), frozen(pairs.counts), frozen(shares))
+        interpolate(known, frozen(_pair_discounts(pairs.counts)), out)
+        probabilities.append(out.probabilities)
+        backoffs.append(out.backoffs)
+        lower_keys, lower, first = pairs.contexts * size + pairs.classes, out.probabilities, pairs.end
+    return _make_rows(
         lengths, parents, np.concatenate(probabilities), np.concatenate(backoffs), without_context
     )
 
 
-def pair_discounts(counts: Int64s) -> Floats:
-    """Discounts for pairs seen once, twice, and more often, or 0.75 where they cannot be estimated."""
+def _pair_discounts(counts: Int64Array) -> Float64Array:
+    """Return discounts for pairs seen once, twice, and more often, or 0.75 where they cannot be estimated."""
     values, problem = modified_kneser_ney_discounts(frozen(counts))
     return np.array([0.0, ABSOLUTE_DISCOUNT]) if problem else values
 
 
 def paper_rows(
-    lengths: Sequence[ClassPairs], unigrams: Int64s, discount: float = ABSOLUTE_DISCOUNT
+    lengths: Sequence[ClassPairs], unigrams: Int64Array, discount: float = ABSOLUTE_DISCOUNT
 ) -> ClassRows:
-    """The joint estimate of the paper's leaving-one-out section, normalised for each context.
+    """Return the joint estimate of section 2.1, normalised for each context.
 
-    (N(g1, g2) - b) / N where the pair was seen, n+ b / (n0 N) where not (Background, equation of
-    p(g1, g2)). What is unseen after a context is equally likely, so every row backs off to the
-    uniform distribution over the classes that occur.
+    p(g1, g2) = (N(g1, g2) - b) / N for pairs that were seen, n+ b / (n0 N) for the n0 others. All
+    classes unseen after a context are equally likely, so every row backs off to the uniform
+    distribution over the classes that occur.
     """
     contexts = lengths[-1].end
     occurring = unigrams > 0
@@ -91,19 +86,19 @@ def paper_rows(
         if unseen:
             backoffs[rows] = class_count * unseen_share / totals[rows]
     parents = np.full(contexts, -1, dtype=np.int32)
-    return make_rows(lengths, parents, np.concatenate(probabilities), backoffs, uniform)
+    return _make_rows(lengths, parents, np.concatenate(probabilities), backoffs, uniform)
 
 
-def make_rows(
+def _make_rows(
     lengths: Sequence[ClassPairs],
-    parents: npt.NDArray[np.int32],
-    probabilities: Floats,
-    backoffs: Floats,
-    unigrams: Floats,
+    parents: Int32Array,
+    probabilities: Float64Array,
+    backoffs: Float64Array,
+    unigrams: Float64Array,
 ) -> ClassRows:
-    """The rows of all contexts as read-only arrays of logarithms."""
+    """Return the rows of all contexts as read-only arrays of logarithms."""
     return ClassRows(
-        frozen(row_starts(lengths, parents.size)),
+        frozen(_row_starts(lengths, parents.size)),
         frozen(np.concatenate([pairs.classes for pairs in lengths]).astype(np.int32)),
         frozen(logarithm(probabilities).astype(np.float32)),
         frozen(logarithm(backoffs).astype(np.float32)),

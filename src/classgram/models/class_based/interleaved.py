@@ -10,21 +10,19 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.counts.block_counting import count_block
 from classgram.errors import InputError
 from classgram.files.folders import Folder, check_range
 from classgram.models.class_based.class_model import adopt_unseen
-from classgram.models.language_model import Floats, LanguageModel, ModelFiles, State
+from classgram.models.language_model import LanguageModel, ModelFiles, Note, State, silent
 from classgram.models.ngram.kneser_ney import estimate_kneser_ney
-from classgram.models.ngram.ngram_model import Note, as_node, silent
+from classgram.models.ngram.ngram_model import as_node
 from classgram.models.ngram.trie import BackoffTrie
 from classgram.runtime.compiled import frozen
+from classgram.runtime.compiled.arrays import Float64Array, Int32Array, Int64Array
 from classgram.text.sentences import Sentences, sentences_from_ids
 from classgram.text.vocabulary import BOS, EOS, Vocabulary
-
-Int32s = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -38,41 +36,41 @@ class InterleavedModel(LanguageModel):
 
     vocabulary: Vocabulary
     trie: BackoffTrie
-    symbols: Int32s
+    symbols: Int32Array
     info: dict[str, Any] = field(default_factory=dict)
-    word_counts: npt.NDArray[np.int64] | None = None
+    word_counts: Int64Array | None = None
 
     @property
     def order(self) -> int:  # type: ignore[override]
         """The number of words that the longest n-grams reach over."""
         return self.trie.order // 2 + 1
 
-    def log_probabilities(self, sentences: Sentences, bos: bool = True) -> Floats:
-        """Natural logarithms of every event's probability."""
+    def log_probabilities(self, sentences: Sentences, bos: bool = True) -> Float64Array:
+        """Return natural logarithms of every event's probability."""
         stream = interleave(sentences.ids, self.symbols)
         logs = self.trie.score(sentences_from_ids(stream, EOS), bos)[0]
         # A word tells its class: nothing is left to be predicted there.
         return logs[stream < len(self.vocabulary)]
 
     def start(self, bos: bool = True) -> int:
-        """The node of <s>, or the empty context."""
+        """Return the node of <s>, or the empty context."""
         return self.trie.first_context(bos)
 
     def advance(self, state: State, word: int) -> int:
-        """The node of the longest context after one more word and its class."""
+        """Return the node of the longest context after one more word and its class."""
         node = self.trie.advance(as_node(state), word)
         return node if word == BOS else self.trie.advance(node, int(self.symbols[word]))
 
     def log_probability(self, state: State, word: int) -> float:
-        """The natural logarithm of one word's probability."""
+        """Return the natural logarithm of one word's probability."""
         return self.trie.log_probability(as_node(state), word)
 
-    def distribution(self, state: State) -> Floats:
-        """The probability of every word of the vocabulary."""
+    def distribution(self, state: State) -> Float64Array:
+        """Return the probability of every word of the vocabulary."""
         return self.trie.distribution(as_node(state))[: len(self.vocabulary)]
 
     def to_files(self, prefix: str = "") -> ModelFiles:
-        """The trie over words and classes, and the classes' symbols."""
+        """Return the trie over words and classes, and the classes' symbols."""
         config, arrays = self.trie.to_files(prefix)
         arrays[prefix + "symbols"] = self.symbols
         return ModelFiles({"form": self.form, **self.info, **config}, arrays)
@@ -91,8 +89,8 @@ class InterleavedModel(LanguageModel):
         return cls(vocabulary, trie, symbols, info)
 
 
-def interleave(ids: Int32s, symbols: Int32s) -> Int32s:
-    """Words and their classes in turn; a sentence still ends with </s>."""
+def interleave(ids: Int32Array, symbols: Int32Array) -> Int32Array:
+    """Return words and their classes in turn; a sentence still ends with </s>."""
     stream = np.empty(2 * ids.size, np.int32)
     stream[0::2] = ids
     stream[1::2] = symbols[ids]
@@ -102,7 +100,7 @@ def interleave(ids: Int32s, symbols: Int32s) -> Int32s:
 
 
 def train_interleaved(
-    sentences: Sentences, vocabulary: Vocabulary, class_of: Int32s, order: int = 4, note: Note = silent
+    sentences: Sentences, vocabulary: Vocabulary, class_of: Int32Array, order: int = 4, note: Note = silent
 ) -> InterleavedModel:
     """Train on sentences, with n-grams that reach over ``order`` words and their classes."""
     size = len(vocabulary)

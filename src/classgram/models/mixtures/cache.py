@@ -1,24 +1,17 @@
-"""The cache: what was said just before in the text is likely to be said again."""
+"""The cache: words of the text just before are likely to occur again."""
 
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from classgram.models._kernels.cache import recent_frequencies
+from classgram.models._kernels.cache import CacheCounters, CacheEvents, recent_frequencies
 from classgram.runtime.compiled import frozen
+from classgram.runtime.compiled.arrays import Float64Matrix, Int32Array, Int64Array
 from classgram.text.vocabulary import BOS, EOS
 
-Floats = npt.NDArray[np.float64]
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
 
-WINDOWS = (100, 500, 2000)
-"""How many events back the caches look: one cache of words and one of word pairs for each."""
-
-
-def words_before(words: Int32s) -> Int32s:
-    """The context word of every event: the event before, or <s> after a sentence's end."""
+def _words_before(words: Int32Array) -> Int32Array:
+    """Return the context word of every event: the event before, or <s> after a sentence's end."""
     before = np.empty_like(words)
     before[:1] = BOS
     before[1:] = np.where(words[:-1] == EOS, BOS, words[:-1])
@@ -26,13 +19,13 @@ def words_before(words: Int32s) -> Int32s:
 
 
 def cache_probabilities(
-    history: Int32s,
-    words: Int32s,
+    history: Int32Array,
+    words: Int32Array,
     windows: Sequence[int],
     vocabulary_size: int,
-    limits: Int64s | None = None,
-) -> Floats:
-    """The probability of each event by each cache, a row an event; -1 where nothing came before.
+    limits: Int64Array | None = None,
+) -> Float64Matrix:
+    """Return the probability of each event by each cache, a row an event; -1 where nothing came before.
 
     ``history`` holds the events before the first of ``words``; the columns are, for each window, the
     words' frequency in it and the frequency after the same context word. ``limits``, without a
@@ -44,19 +37,24 @@ def cache_probabilities(
     columns = np.empty((words.size, 2 * len(windows)))
     if limits is None:
         limits = np.zeros(events.size, np.int64)
-    streams = (frozen(events), frozen(words_before(events)), frozen(limits))
-    places = 1 << (2 * events.size + 1).bit_length()
+    streams = CacheEvents(frozen(events), frozen(_words_before(events)), frozen(limits))
     for index, window in enumerate(windows):
-        singles = (np.zeros(vocabulary_size, np.int32), np.zeros(vocabulary_size, np.int32))
-        table = (np.zeros(places, np.int64), np.zeros(places, np.int32))
         out = np.empty((2, words.size))
-        recent_frequencies(streams, (longest.size, window), singles, table, out)
+        counters = _empty_counters(vocabulary_size, events.size)
+        recent_frequencies(streams, longest.size, window, counters, out)
         columns[:, 2 * index : 2 * index + 2] = out.T
     return columns
 
 
-def cache_distributions(history: Int32s, windows: Sequence[int], vocabulary_size: int) -> Floats:
-    """The distribution of every cache after a history, a row each; -1 where nothing came before."""
+def _empty_counters(vocabulary_size: int, events: int) -> CacheCounters:
+    """Return zeroed counters for a text of so many events."""
+    slots = 1 << (2 * events + 1).bit_length()
+    by_word = (np.zeros(vocabulary_size, np.int32), np.zeros(vocabulary_size, np.int32))
+    return CacheCounters(*by_word, np.zeros(slots, np.int64), np.zeros(slots, np.int32))
+
+
+def cache_distributions(history: Int32Array, windows: Sequence[int], vocabulary_size: int) -> Float64Matrix:
+    """Return the distribution of every cache after a history, a row each; -1 where nothing came before."""
     rows = np.full((2 * len(windows), vocabulary_size), -1.0)
     for index, window in enumerate(windows):
         events = history[max(0, history.size - window) :]
@@ -64,7 +62,7 @@ def cache_distributions(history: Int32s, windows: Sequence[int], vocabulary_size
             continue
         rows[2 * index] = np.bincount(events, minlength=vocabulary_size) / events.size
         rows[2 * index + 1] = rows[2 * index]
-        before = words_before(history)[max(0, history.size - window) :]
+        before = _words_before(history)[max(0, history.size - window) :]
         context = BOS if history[-1] == EOS else history[-1]
         after = events[before == context]
         if after.size:

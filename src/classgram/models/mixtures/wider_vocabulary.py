@@ -5,19 +5,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.errors import InputError
 from classgram.files.folders import Folder, check_range
 from classgram.models.language_model import (
-    Floats,
     LanguageModel,
-    Lengths,
     ModelFiles,
     State,
     component_from_files,
 )
 from classgram.runtime.compiled import frozen
+from classgram.runtime.compiled.arrays import Float64Array, Int32Array, Int64Array
 from classgram.text.sentences import Sentences
 from classgram.text.vocabulary import UNK, Vocabulary
 
@@ -33,9 +31,9 @@ class AdaptedModel(LanguageModel):
 
     vocabulary: Vocabulary
     model: LanguageModel
-    own: npt.NDArray[np.int32]
+    own: Int32Array
     info: dict[str, Any] = field(default_factory=dict)
-    word_counts: npt.NDArray[np.int64] | None = None
+    word_counts: Int64Array | None = None
 
     @property
     def order(self) -> int:  # type: ignore[override]
@@ -43,47 +41,47 @@ class AdaptedModel(LanguageModel):
         return self.model.order
 
     @property
-    def _shares(self) -> Floats:
+    def _shares(self) -> Float64Array:
         """What each word's probability is divided by, as a logarithm."""
         unknown = self.own == UNK
         return np.where(unknown, np.log(np.count_nonzero(unknown)), 0.0)
 
-    def log_probabilities(self, sentences: Sentences, bos: bool = True) -> Floats:
-        """Natural logarithms of every event's probability."""
+    def log_probabilities(self, sentences: Sentences, bos: bool = True) -> Float64Array:
+        """Return natural logarithms of every event's probability."""
         own = Sentences(self.own[sentences.ids], sentences.offsets)
         return self.model.log_probabilities(own, bos) - self._shares[sentences.ids]
 
-    def unit_log_probabilities(self, sentences: Sentences, units: Lengths) -> Floats:
-        """The same of units that know nothing of each other."""
+    def unit_log_probabilities(self, sentences: Sentences, units: Int64Array) -> Float64Array:
+        """Return the same of units that know nothing of each other."""
         own = Sentences(self.own[sentences.ids], sentences.offsets)
         return self.model.unit_log_probabilities(own, units) - self._shares[sentences.ids]
 
     def session(self) -> "AdaptedModel":
-        """The model as it goes through one text."""
+        """Return the model as it goes through one text."""
         return replace(self, model=self.model.session())
 
     def start(self, bos: bool = True) -> State:
-        """The model's state at a sentence's start."""
+        """Return the model's state at a sentence's start."""
         return self.model.start(bos)
 
     def advance(self, state: State, word: int) -> State:
-        """The model's state after one more word."""
+        """Return the model's state after one more word."""
         return self.model.advance(state, int(self.own[word]))
 
     def next_sentence(self, state: State) -> State:
-        """The model's state at the start of the next sentence."""
+        """Return the model's state at the start of the next sentence."""
         return self.model.next_sentence(state)
 
     def log_probability(self, state: State, word: int) -> float:
-        """The natural logarithm of one word's probability."""
+        """Return the natural logarithm of one word's probability."""
         return self.model.log_probability(state, int(self.own[word])) - float(self._shares[word])
 
-    def distribution(self, state: State) -> Floats:
-        """The probability of every word of the wider vocabulary."""
+    def distribution(self, state: State) -> Float64Array:
+        """Return the probability of every word of the wider vocabulary."""
         return self.model.distribution(state)[self.own] * np.exp(-self._shares)
 
     def to_files(self, prefix: str = "") -> ModelFiles:
-        """The model with its own vocabulary, and the map between the two."""
+        """Return the model with its own vocabulary, and the map between the two."""
         config, arrays = self.model.to_files(prefix + "own/")
         letters = np.frombuffer(self.model.vocabulary.letters, np.uint8)
         arrays |= {prefix + "own_ids": self.own, prefix + "own_letters": letters}
@@ -105,7 +103,7 @@ class AdaptedModel(LanguageModel):
 
 
 def one_vocabulary(models: Sequence[LanguageModel]) -> tuple[list[LanguageModel], str | None]:
-    """The models over the words of all of them together, and a note on how they differed.
+    """Return the models over the words of all of them together, and a note on how they differed.
 
     The words of the first model come first, then those that later ones add.
     """
@@ -123,11 +121,11 @@ def one_vocabulary(models: Sequence[LanguageModel]) -> tuple[list[LanguageModel]
         f"the vocabularies differ: of {len(union):,} words in all the models lack "
         f"{', '.join(f'{number:,}' for number in missing)}; words that a model lacks share its <unk>"
     )
-    return [adapted(model, union) for model in models], note
+    return [_adapted(model, union) for model in models], note
 
 
-def adapted(model: LanguageModel, union: Vocabulary) -> LanguageModel:
-    """A model over a wider vocabulary."""
+def _adapted(model: LanguageModel, union: Vocabulary) -> LanguageModel:
+    """Return a model over a wider vocabulary."""
     if model.vocabulary.words == union.words:
         return model
     own = np.array([model.vocabulary.id(word) for word in union.words], np.int32)

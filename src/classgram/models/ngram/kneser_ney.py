@@ -1,57 +1,52 @@
-"""Modified Kneser-Ney smoothing, interpolated, by the conventions of lmplz."""
+"""Modified Kneser-Ney smoothing (Chen and Goodman 1998), interpolated, by the conventions of lmplz."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from classgram.counts._kernels.counting import Level
 from classgram.counts.suffixes import link_levels
-from classgram.models._kernels.estimation import count_continuations, interpolate
+from classgram.models._kernels.estimation import LevelCounts, LevelOutput, count_continuations, interpolate
+from classgram.models.language_model import Note, silent
 from classgram.models.ngram.discounts import Discounts, modified_kneser_ney_discounts
 from classgram.models.ngram.trie import BackoffTrie, LevelEstimates, assemble, without_double_starts
 from classgram.runtime.compiled import frozen
+from classgram.runtime.compiled.arrays import BoolArray, BoolMatrix, Float64Array, Int32Array, Int64Array
 from classgram.text.vocabulary import BOS
 
 
 def estimate_kneser_ney(
-    levels: Sequence[Level], predicted: np.ndarray, note: Callable[[str], None] = lambda text: None
+    levels: Sequence[Level], predicted: BoolArray | BoolMatrix, note: Note = silent
 ) -> BackoffTrie:
     """Estimate a modified Kneser-Ney model from the counts of all its orders.
 
-    ``predicted`` tells the words (or classes) that share the uniform distribution under the unigrams.
-    It may have several rows, for kinds of symbols of which a context always tells which one follows:
-    each kind then has a unigram distribution of its own.
-    ``note`` is told where discounts could not be estimated.
+    ``predicted`` marks the words (or classes) that share the uniform distribution below the unigrams.
+    It has several rows where symbols are of several types and a context determines the type of the
+    next one: each type then has a unigram distribution of its own.
+    ``note`` receives a line for each order whose discounts could not be estimated.
     """
     levels = without_double_starts(levels)
     links = link_levels(levels)
-    counts = adjusted_counts(levels, links)
+    counts = _adjusted_counts(levels, links)
     discounts = [modified_kneser_ney_discounts(level) for level in counts]
-    report_fallbacks(discounts, note)
+    _report_fallbacks(discounts, note)
     unigrams = np.zeros(len(counts[0]))
-    for kind in np.atleast_2d(predicted):
-        own = interpolated_unigrams(frozen(counts[0] * kind), discounts[0].values, kind)
-        unigrams[kind] = own[kind]
+    for of_type in np.atleast_2d(predicted):
+        own = _interpolated_unigrams(frozen(counts[0] * of_type), discounts[0].values, of_type)
+        unigrams[of_type] = own[of_type]
     estimates: list[LevelEstimates] = []
     lower = unigrams
     for index, (level, suffixes) in enumerate(zip(levels[1:], links, strict=True), start=1):
-        probabilities = np.empty(len(level.words))
-        backoffs = np.empty(len(level.starts) - 1)
-        interpolate(
-            level.starts,
-            counts[index],
-            frozen(lower[suffixes]),
-            frozen(discounts[index].values),
-            probabilities,
-            backoffs,
-        )
-        estimates.append(LevelEstimates(level, suffixes, probabilities, backoffs))
-        lower = probabilities
+        out = LevelOutput(np.empty(len(level.words)), np.empty(len(level.starts) - 1))
+        known = LevelCounts(level.starts, counts[index], frozen(lower[suffixes]))
+        interpolate(known, frozen(discounts[index].values), out)
+        estimates.append(LevelEstimates(level, suffixes, *out))
+        lower = out.probabilities
     return assemble(unigrams, estimates)
 
 
-def adjusted_counts(levels: Sequence[Level], links: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Return the counts of the highest order, and below it the numbers of different words before.
+def _adjusted_counts(levels: Sequence[Level], links: Sequence[Int32Array]) -> list[Int64Array]:
+    """Return the counts of the highest order, and for lower orders the numbers of different words before.
 
     N-grams that begin with <s> have no word before them, and keep their counts.
     """
@@ -69,17 +64,17 @@ def adjusted_counts(levels: Sequence[Level], links: Sequence[np.ndarray]) -> lis
     return adjusted
 
 
-def interpolated_unigrams(counts: np.ndarray, discounts: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+def _interpolated_unigrams(counts: Int64Array, discounts: Float64Array, predicted: BoolArray) -> Float64Array:
     """Return unigram probabilities, interpolated with the uniform distribution."""
-    probabilities = np.empty(len(counts))
     uniform = predicted / predicted.sum()
     starts = np.array([0, len(counts)], dtype=np.int64)
-    interpolate(frozen(starts), counts, frozen(uniform), frozen(discounts), probabilities, np.empty(1))
-    return probabilities
+    out = LevelOutput(np.empty(len(counts)), np.empty(1))
+    interpolate(LevelCounts(frozen(starts), counts, frozen(uniform)), frozen(discounts), out)
+    return out.probabilities
 
 
-def report_fallbacks(discounts: Sequence[Discounts], note: Callable[[str], None]) -> None:
-    """Tell the orders whose discounts are not estimates, in one line each."""
+def _report_fallbacks(discounts: Sequence[Discounts], note: Note) -> None:
+    """Report the orders whose discounts are not estimates, in one line each."""
     for order, (values, problem) in enumerate(discounts, start=1):
         if problem:
             given = ", ".join(f"{value:g}" for value in values[1:])

@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.counts._kernels.counting import Level
 from classgram.counts.ngram_counts import parents_of
@@ -11,9 +10,8 @@ from classgram.errors import InputError
 from classgram.models._kernels.pruning import entropy_losses, raise_losses
 from classgram.models.ngram.trie import BackoffTrie, LevelEstimates, assemble
 from classgram.runtime.compiled import frozen
+from classgram.runtime.compiled.arrays import BoolArray, Float64Array, Int32Array
 from classgram.text.vocabulary import BOS, EOS
-
-Floats = npt.NDArray[np.float64]
 
 LEAST_REST = 1e-6
 """What a context keeps for the words without an entry, at the least: less is lost in a file's digits."""
@@ -31,8 +29,8 @@ def prune_trie(trie: BackoffTrie, limit: float) -> BackoffTrie:
     links = suffixes_by_level(trie)
     probabilities = probabilities_by_level(trie)
     losses = worths(levels, links, probabilities)
-    kept = above(losses[1:], np.log1p(limit)) if limit < 1 else best(trie.sizes[0], losses[1:], int(limit))
-    keep_one_bigram(kept, losses[1])
+    kept = _above(losses[1:], np.log1p(limit)) if limit < 1 else _best(trie.sizes[0], losses[1:], int(limit))
+    _keep_one_bigram(kept, losses[1])
     estimates = []
     for number, (level, link) in enumerate(zip(levels[1:], links, strict=True)):
         lower = probabilities[number][link]
@@ -41,25 +39,25 @@ def prune_trie(trie: BackoffTrie, limit: float) -> BackoffTrie:
     return assemble(probabilities[0], estimates, kept).without_empty_orders()
 
 
-def suffixes_by_level(trie: BackoffTrie) -> list[npt.NDArray[np.int32]]:
-    """Each entry's suffix as an entry of the level below, from order 2 up."""
+def suffixes_by_level(trie: BackoffTrie) -> list[Int32Array]:
+    """Return each entry's suffix as an entry of the level below, from order 2 up."""
     return [
         frozen(trie.arrays.suffixes[here] - np.int32(below.start))
         for below, here in itertools.pairwise(trie.levels())
     ]
 
 
-def probabilities_by_level(trie: BackoffTrie) -> list[Floats]:
-    """The probabilities of every order; that of <s> is none."""
+def probabilities_by_level(trie: BackoffTrie) -> list[Float64Array]:
+    """Return the probabilities of every order; that of <s> is none."""
     made = [np.exp(trie.arrays.log_probabilities[here].astype(np.float64)) for here in trie.levels()]
     made[0][BOS] = 0.0
     return made
 
 
 def worths(
-    levels: list[Level], links: list[npt.NDArray[np.int32]], probabilities: list[Floats]
-) -> list[Floats]:
-    """What every n-gram is worth: its own relative entropy, or that of one that needs it."""
+    levels: list[Level], links: list[Int32Array], probabilities: list[Float64Array]
+) -> list[Float64Array]:
+    """Return what every n-gram is worth: its own relative entropy, or that of one that needs it."""
     masses = probabilities[0].copy()
     masses[BOS], masses[EOS] = masses[EOS], 0.0
     losses = [np.full(masses.size, np.inf)]
@@ -74,13 +72,13 @@ def worths(
     return losses
 
 
-def above(losses: list[Floats], threshold: float) -> list[npt.NDArray[np.bool_]]:
-    """Which n-grams are worth more than a threshold."""
+def _above(losses: list[Float64Array], threshold: float) -> list[BoolArray]:
+    """Return which n-grams are worth more than a threshold."""
     return [one > threshold for one in losses]
 
 
-def best(unigrams: int, losses: list[Floats], size: int) -> list[npt.NDArray[np.bool_]]:
-    """Which n-grams to keep so that so many are left: of equal ones the shorter, which others need."""
+def _best(unigrams: int, losses: list[Float64Array], size: int) -> list[BoolArray]:
+    """Return which n-grams to keep so that so many are left: of equal ones the shorter, which others need."""
     if size <= unigrams:
         raise InputError(
             f"pruning to {size:,} n-grams: the {unigrams:,} words alone are as many; ask for more, or "
@@ -93,16 +91,16 @@ def best(unigrams: int, losses: list[Floats], size: int) -> list[npt.NDArray[np.
     return np.split(kept, np.cumsum([one.size for one in losses])[:-1])
 
 
-def keep_one_bigram(kept: list[npt.NDArray[np.bool_]], losses: Floats) -> None:
+def _keep_one_bigram(kept: list[BoolArray], losses: Float64Array) -> None:
     """Keep the bigram that is worth most in any case: files without any are not read by others."""
     if losses.size and not kept[0].any():
         kept[0][int(np.argmax(losses))] = True
 
 
 def backoff_weights(
-    level: Level, probabilities: Floats, lower: Floats, kept: npt.NDArray[np.bool_] | None = None
-) -> Floats:
-    """The weight of each context that gives its other words what its entries leave over."""
+    level: Level, probabilities: Float64Array, lower: Float64Array, kept: BoolArray | None = None
+) -> Float64Array:
+    """Return the weight of each context that gives its other words what its entries leave over."""
     contexts, size = parents_of(level), level.starts.size - 1
     if kept is not None:
         probabilities, lower = probabilities * kept, lower * kept
@@ -113,8 +111,10 @@ def backoff_weights(
     return np.where(lower_rest <= LEAST_REST, 1.0, weights)
 
 
-def completed(level: Level, probabilities: Floats, lower: Floats) -> tuple[Floats, Floats]:
-    """Probabilities scaled where they leave too little or too much over, and the back-off weights.
+def completed(
+    level: Level, probabilities: Float64Array, lower: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    """Return probabilities scaled where they leave too little or too much over, and the back-off weights.
 
     Where the entries cover all that there is they sum to one; elsewhere something is left for others.
     """

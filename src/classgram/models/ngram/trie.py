@@ -1,91 +1,104 @@
-"""The one storage of all back-off models: a trie of n-grams in compressed rows, level by level."""
+"""The one storage of all back-off models: a trie of n-grams in sorted rows, level by level."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.counts._kernels.counting import Level
 from classgram.counts.ngram_counts import first_level
 from classgram.errors import InputError
 from classgram.files.folders import Folder, check_finite, check_range
-from classgram.models._kernels.batches import BLOCK, fill_index, score_blocks
+from classgram.models._kernels.batches import BLOCK, Batch, fill_index, score_blocks
 from classgram.models._kernels.estimation import mark_needed
 from classgram.models._kernels.tries import TrieArrays, fill_distribution, step
 from classgram.runtime.compiled import frozen, packed
+from classgram.runtime.compiled.arrays import (
+    AnyArray,
+    BoolArray,
+    Float64Array,
+    Int32Array,
+    Int32Matrix,
+    Int64Array,
+)
 from classgram.text.sentences import Sentences
 from classgram.text.vocabulary import BOS
 
-LOG_ZERO = -99 * float(np.log(10))
+_LOG_ZERO = -99 * float(np.log(10))
 """The log-probability that stands for none, as ARPA files write it."""
 
 EMPTY_CONTEXT = -1
+"""The node of the context without any word."""
 
-INDEX_PAYS = 20
-"""An index is made once the events scored, times this, are as many as the n-grams."""
+NGRAMS_PER_EVENT = 20
+"""A hash index is made once the n-grams are at most this many for each event scored so far."""
 
-NO_INDEX = frozen(np.empty(0, dtype=np.int64))
-
-Floats = npt.NDArray[np.float64]
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
+_NO_INDEX = frozen(np.empty(0, dtype=np.int64))
 
 
 class LevelEstimates(NamedTuple):
-    """What an estimator knows of one level: its n-grams, their probabilities, and its contexts' weights."""
+    """The estimates of one level: its n-grams, their probabilities, and its contexts' weights."""
 
     level: Level
-    suffixes: np.ndarray  # int32: the entry of the level below without the first word
-    probabilities: np.ndarray  # float64, one an entry
-    backoffs: np.ndarray  # float64, one an entry of the level below
+    suffixes: Int32Array
+    """Of each entry, the entry of the level below without the first word."""
+    probabilities: Float64Array
+    """One an entry."""
+    backoffs: Float64Array
+    """One an entry of the level below."""
+
+
+@dataclass
+class _Usage:
+    """How many events a trie has scored so far."""
+
+    events: int = 0
 
 
 @dataclass(frozen=True)
 class BackoffTrie:
-    """N-grams with log-probabilities and back-off weights, ready to score."""
+    """N-grams with log-probabilities and back-off weights."""
 
     arrays: TrieArrays
     sizes: tuple[int, ...]
     """The number of n-grams of each order."""
+    _usage: _Usage = field(default_factory=_Usage, repr=False, compare=False)
 
     @property
     def order(self) -> int:
-        """Return the length of the longest n-grams."""
+        """The length of the longest n-grams."""
         return len(self.sizes)
 
     def first_context(self, bos: bool = True) -> int:
         """Return the context at a sentence's start, or the empty one."""
         return BOS if bos and self.order > 1 else EMPTY_CONTEXT
 
-    def score(self, sentences: Sentences, bos: bool = True) -> tuple[Floats, Int32s]:
+    def score(self, sentences: Sentences, bos: bool = True) -> tuple[Float64Array, Int32Array]:
         """Return the log-probability of each event and the node of the n-gram that gave it."""
-        log_probabilities = np.empty(len(sentences.ids), dtype=np.float64)
-        nodes = np.empty(len(sentences.ids), dtype=np.int32)
-        ids, offsets = frozen(sentences.ids), frozen(sentences.offsets)
-        self._scored[0] += len(ids)
-        index = self._index if self._scored[0] * INDEX_PAYS >= sum(self.sizes) else NO_INDEX
-        room = np.empty((self.order + 2, BLOCK + 1), np.int64)
-        first, out = self.first_context(bos), (log_probabilities, nodes)
-        score_blocks(self.arrays, index, (ids, offsets), first, out, room)
-        return log_probabilities, nodes
+        size = sentences.tokens
+        batch = Batch(
+            frozen(sentences.ids), frozen(sentences.offsets), np.empty(size), np.empty(size, np.int32)
+        )
+        buffer = np.empty((self.order + 2, BLOCK + 1), np.int64)
+        score_blocks(self.arrays, self._index_for(size), batch, self.first_context(bos), buffer)
+        return batch.log_probabilities, batch.nodes
+
+    def _index_for(self, events: int) -> Int64Array:
+        """Return the hash index, or an empty one while too few events were scored to pay for it."""
+        self._usage.events += events
+        return self._index if self._usage.events * NGRAMS_PER_EVENT >= sum(self.sizes) else _NO_INDEX
 
     @cached_property
-    def _scored(self) -> list[int]:
-        """The number of events scored so far: large batches pay for an index, small ones do not."""
-        return [0]
-
-    @cached_property
-    def _index(self) -> Int64s:
-        """The hash index of the n-grams, made when it pays."""
+    def _index(self) -> Int64Array:
+        """The hash index of all n-grams of order 2 and up."""
         slots = np.zeros(1 << (3 * sum(self.sizes) // 2).bit_length(), dtype=np.int64)
         fill_index(self.arrays, slots)
         return frozen(slots)
 
-    def contexts(self, nodes: Int32s, offsets: Int64s, bos: bool = True) -> Int64s:
+    def contexts(self, nodes: Int32Array, offsets: Int64Array, bos: bool = True) -> Int64Array:
         """Return each event's context, from the nodes of the n-grams that gave the events."""
         inner = self.arrays.log_backoffs.size
         after = np.where(nodes < inner, nodes, self.arrays.suffixes[nodes])
@@ -94,13 +107,13 @@ class BackoffTrie:
         contexts[offsets[:-1]] = self.first_context(bos)
         return contexts
 
-    def knowledge(self, contexts: Int64s) -> tuple[Int64s, Floats]:
+    def knowledge(self, contexts: Int64Array) -> tuple[Int64Array, Float64Array]:
         """Return each context's length and the logarithm of its back-off weight."""
         known = contexts >= 0
         lengths = np.where(known, self.lengths(contexts), 0)
         return lengths, np.where(known, self.arrays.log_backoffs[contexts], 0.0)
 
-    def lengths(self, nodes: Int32s | Int64s) -> Int64s:
+    def lengths(self, nodes: Int32Array | Int64Array) -> Int64Array:
         """Return the length of the n-gram at each node."""
         return np.searchsorted(np.cumsum(self.sizes), nodes, side="right").astype(np.int64) + 1
 
@@ -112,7 +125,7 @@ class BackoffTrie:
         """Return the natural logarithm of a word's probability in a context."""
         return float(step(self.arrays, context, word)[1])
 
-    def distribution(self, context: int) -> np.ndarray:
+    def distribution(self, context: int) -> Float64Array:
         """Return the probability of every word in a context."""
         probabilities = np.exp(self.arrays.log_probabilities[: self.sizes[0]].astype(np.float64))
         fill_distribution(self.arrays, context, probabilities, np.empty(self.order, np.int64))
@@ -120,13 +133,13 @@ class BackoffTrie:
         return probabilities
 
     def levels(self) -> Iterator[slice]:
-        """Return the nodes of each order."""
+        """Yield the nodes of each order."""
         ends = np.cumsum(self.sizes)
         for end, size in zip(ends, self.sizes, strict=True):
             yield slice(int(end - size), int(end))
 
     def to_levels(self) -> list[Level]:
-        """The n-grams of every order as levels, without counts."""
+        """Return the n-grams of every order as levels, without counts."""
         made = [first_level(np.zeros(self.sizes[0], np.int64))]
         for above, here in itertools.pairwise(self.levels()):
             starts = self.arrays.starts[above.start : above.stop + 1].astype(np.int64) - here.start
@@ -135,7 +148,7 @@ class BackoffTrie:
         return made
 
     def without_empty_orders(self) -> "BackoffTrie":
-        """The trie without empty orders at the top, which readers of files refuse."""
+        """Return the trie without empty orders at the top, which readers of files refuse."""
         sizes = list(self.sizes)
         while len(sizes) > 2 and sizes[-1] == 0:
             sizes.pop()
@@ -143,7 +156,7 @@ class BackoffTrie:
         starts, log_backoffs = self.arrays.starts[: inner + 1], self.arrays.log_backoffs[:inner]
         return BackoffTrie(self.arrays._replace(starts=starts, log_backoffs=log_backoffs), tuple(sizes))
 
-    def paths(self, nodes: Int64s, order: int) -> Int32s:
+    def paths(self, nodes: Int64Array, order: int) -> Int32Matrix:
         """Return the words of n-grams of one order, a row each."""
         words = np.empty((len(nodes), order), dtype=np.int32)
         for column in range(order - 1, -1, -1):
@@ -152,7 +165,7 @@ class BackoffTrie:
                 nodes = np.searchsorted(self.arrays.starts, nodes, side="right") - 1
         return words
 
-    def to_files(self, prefix: str = "") -> tuple[dict[str, object], dict[str, np.ndarray]]:
+    def to_files(self, prefix: str = "") -> tuple[dict[str, object], dict[str, AnyArray]]:
         """Return the configuration and arrays to embed in a folder."""
         arrays = {prefix + name: array for name, array in self.arrays._asdict().items()}
         return {"sizes": list(self.sizes)}, arrays
@@ -169,11 +182,11 @@ class BackoffTrie:
         arrays = TrieArrays(
             *(folder.array(prefix + name, dtypes.get(name, np.int32)) for name in TrieArrays._fields)
         )
-        check_arrays(folder, arrays, sizes)
+        _check_arrays(folder, arrays, sizes)
         return cls(packed(arrays), tuple(sizes))
 
 
-def check_arrays(folder: Folder, arrays: TrieArrays, sizes: Sequence[int]) -> None:
+def _check_arrays(folder: Folder, arrays: TrieArrays, sizes: Sequence[int]) -> None:
     """Refuse arrays whose lengths or ids do not belong together, before any kernel sees them."""
     nodes, inner = sum(sizes), sum(sizes[:-1])
     lengths = {"starts": inner + 1, "words": nodes, "suffixes": nodes, "log_probabilities": nodes}
@@ -219,22 +232,22 @@ def without_double_starts(levels: Sequence[Level]) -> list[Level]:
 
 
 def assemble(
-    unigrams: np.ndarray, estimates: Sequence[LevelEstimates], kept: Sequence[np.ndarray] | None = None
+    unigrams: Float64Array, estimates: Sequence[LevelEstimates], kept: Sequence[BoolArray] | None = None
 ) -> BackoffTrie:
-    """Put unigram probabilities and the levels above together, only the n-grams kept if told.
+    """Return the trie of unigram probabilities and the levels above, or of the n-grams kept.
 
     The prefixes and suffixes of kept n-grams stay as well; their probabilities are those that the
     back-off gives, so that they change nothing.
     """
     if kept is not None:
-        estimates = shrink(len(unigrams), estimates, kept)
+        estimates = _shrink(len(unigrams), estimates, kept)
     sizes = [len(unigrams), *(len(item.level.words) for item in estimates)]
     if sum(sizes) >= 2**31:
         raise InputError("the model has more than 2**31 n-grams; use cut-offs or a lower order")
     ends = np.cumsum(sizes)
-    words: list[np.ndarray] = [np.arange(len(unigrams)), *(item.level.words for item in estimates)]
-    suffixes: list[np.ndarray] = [np.full(len(unigrams), EMPTY_CONTEXT)]
-    starts: list[np.ndarray] = []
+    words: list[AnyArray] = [np.arange(len(unigrams)), *(item.level.words for item in estimates)]
+    suffixes: list[AnyArray] = [np.full(len(unigrams), EMPTY_CONTEXT)]
+    starts: list[AnyArray] = []
     for index, item in enumerate(estimates):
         suffixes.append(item.suffixes + (ends[index] - sizes[index]))
         starts.append(item.level.starts[:-1] + ends[index])
@@ -242,29 +255,29 @@ def assemble(
     probabilities = [unigrams, *(item.probabilities for item in estimates)]
     backoffs = [item.backoffs for item in estimates]
     arrays = TrieArrays(
-        starts=joined(starts, np.int32),
-        words=joined(words, np.int32),
-        suffixes=joined(suffixes, np.int32),
-        log_probabilities=joined([logarithm(array) for array in probabilities], np.float32),
-        log_backoffs=joined([logarithm(array) for array in backoffs], np.float32),
+        starts=_joined(starts, np.int32),
+        words=_joined(words, np.int32),
+        suffixes=_joined(suffixes, np.int32),
+        log_probabilities=_joined([logarithm(array) for array in probabilities], np.float32),
+        log_backoffs=_joined([logarithm(array) for array in backoffs], np.float32),
     )
     return BackoffTrie(packed(arrays), tuple(sizes))
 
 
-def joined(parts: Sequence[np.ndarray], dtype: type) -> np.ndarray:
-    """Return the parts as one read-only array."""
-    return frozen(np.concatenate([np.asarray(part, dtype=dtype) for part in parts] or [np.empty(0, dtype)]))
+def _joined(arrays: Sequence[AnyArray], dtype: type) -> AnyArray:
+    """Return the arrays as a single read-only one."""
+    return frozen(np.concatenate([np.asarray(one, dtype=dtype) for one in arrays] or [np.empty(0, dtype)]))
 
 
-def logarithm(values: np.ndarray) -> np.ndarray:
+def logarithm(values: Float64Array) -> Float64Array:
     """Return natural logarithms, with the customary -99 (base 10) for zero."""
-    logs = np.full(len(values), LOG_ZERO)
+    logs = np.full(len(values), _LOG_ZERO)
     np.log(values, out=logs, where=values > 0)
     return logs
 
 
-def shrink(
-    words: int, estimates: Sequence[LevelEstimates], kept: Sequence[np.ndarray]
+def _shrink(
+    words: int, estimates: Sequence[LevelEstimates], kept: Sequence[BoolArray]
 ) -> list[LevelEstimates]:
     """Return the levels with just the n-grams that are kept, or that kept ones begin or end with."""
     needed = [np.ones(words, dtype=np.bool_), *(mask.copy() for mask in kept)]
@@ -273,8 +286,8 @@ def shrink(
         mark_needed(item.level.starts, item.suffixes, needed[depth], needed[depth - 1])
     shrunk = []
     for item, below, here in zip(estimates, needed, needed[1:], strict=False):
-        places = np.concatenate(([0], np.cumsum(here)))
-        firsts, ends = places[item.level.starts[:-1][below]], places[item.level.starts[1:][below]]
+        kept_before = np.concatenate(([0], np.cumsum(here)))
+        firsts, ends = (kept_before[edge[below]] for edge in (item.level.starts[:-1], item.level.starts[1:]))
         renumbered = np.cumsum(below) - 1
         level = Level(
             frozen(np.concatenate((firsts, ends[-1:]))),

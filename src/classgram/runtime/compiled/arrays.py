@@ -16,6 +16,7 @@ UInt64Array = np.ndarray[tuple[int], np.dtype[np.uint64]]
 Float32Array = np.ndarray[tuple[int], np.dtype[np.float32]]
 Float64Array = np.ndarray[tuple[int], np.dtype[np.float64]]
 
+BoolMatrix = np.ndarray[tuple[int, int], np.dtype[np.bool_]]
 ByteMatrix = np.ndarray[tuple[int, int], np.dtype[np.uint8]]
 Int32Matrix = np.ndarray[tuple[int, int], np.dtype[np.int32]]
 Int64Matrix = np.ndarray[tuple[int, int], np.dtype[np.int64]]
