@@ -35,7 +35,7 @@ test: format lint types tests
 # What takes longer than ten minutes, and is not in `make test`.
 test-all: $(VENV)/installed-dev
 	$(PYTEST) -m slow
-	.ci/versions
+	$(BIN)/python .ci/versions
 
 format: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
