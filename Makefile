@@ -5,47 +5,57 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test format lint types check-docs tests judges bench docs clean
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# One cache folder for all workers, and a new one each time: Numba's cache does not see every edit.
+# A file stays with one worker: the examples of a page build on each other.
+PYTEST := cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && \
+	NUMBA_CACHE_DIR=$$cache $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --listed-skips
 
-# The installation is renewed whenever the list of dependencies changes.
+.PHONY: demo test test-all format lint types tests bench docs clean
+
+# The package alone. The installation is renewed whenever the list of dependencies changes.
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(PIP) --editable .
 	# Where Python may not write what it compiles (PYTHONDONTWRITEBYTECODE), every command would take 0.1 s more.
 	$(BIN)/python -m compileall -q src
+	touch $@
+
+# The tools of development, too. pyctcdecode asks for an old NumPy, and works with a new one.
+$(VENV)/installed-dev: $(VENV)/installed
+	$(PIP) --editable '.[dev]'
+	$(PIP) --no-deps pyctcdecode
 	touch $@
 
 demo: $(VENV)/installed
 	$(BIN)/classgram demo
 
-test: $(VENV)/installed format lint types tests
+test: format lint types tests
 
-format: $(VENV)/installed
+# What takes longer than ten minutes, and is not in `make test`.
+test-all: $(VENV)/installed-dev
+	$(PYTEST) -m slow
+	$(BIN)/python .ci/versions
+
+format: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 
-lint: $(VENV)/installed
+lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 
-types: $(VENV)/installed
+types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
-# One cache folder for all workers, and a new one each time: Numba's cache does not see every edit.
-# A file stays with one worker: the examples of a page build on each other.
-tests: $(VENV)/installed
-	cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && NUMBA_CACHE_DIR=$$cache $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
-
-# Other tools that some tests ask, where they install; pyctcdecode wants an old NumPy, and works with a new one.
-judges: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet '.[judges]'
-	$(BIN)/python -m pip install --quiet --no-deps pyctcdecode
+tests: $(VENV)/installed-dev
+	$(PYTEST) -m 'not slow'
 
 # Figures: a table, and JSON in benchmarks/results. ARGS="--kenlm-bin DIR" and the like are passed on.
-bench: $(VENV)/installed
+bench: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks $(ARGS)
 
 # The command reference is made from the help texts.
-docs: $(VENV)/installed
+docs: $(VENV)/installed-dev
 	$(BIN)/python -m tests.helpers.cli_manual docs/cli.md
 
 clean:

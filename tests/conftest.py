@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -9,6 +10,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 pytest.register_assert_rewrite("tests.helpers")
+
+# A job in the background of a script starts with Ctrl-C ignored, and so would all that the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Tests compile everything anew: what an earlier version compiled is no test of this one.
 _CACHE = os.environ.get("NUMBA_CACHE_DIR") or tempfile.mkdtemp(prefix="classgram-kernels-")

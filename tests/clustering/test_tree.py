@@ -150,6 +150,7 @@ def test_what_cannot_be_cut_is_refused() -> None:
         build_tree(counts, replace(partition, maps=(everything,)))
 
 
+@pytest.mark.slow
 def test_many_classes_merged_beat_few_classes_found(treebank: Path) -> None:
     # Brown clustering's own 100 classes (wcluster --c 100) have F = -11,947,150 on this text.
     counts = count_ngrams(treebank)

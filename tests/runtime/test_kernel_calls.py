@@ -192,7 +192,7 @@ def test_code_that_calls_what_is_not_here_is_refused() -> None:
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     machine = binding.Target.from_default_triple().create_target_machine(codemodel="jitdefault", jit=True)
-    text = "declare i32 @no_such_name()\ndefine i32 @enter_kernel(ptr %a, ptr %b) {\n"
+    text = "declare i32 @no_such_name()\ndefine i32 @enter_kernel(i64 %a, i64 %b) {\n"
     text += "  %r = call i32 @no_such_name()\n  ret i32 %r\n}\n"
     entry = machine.emit_object(binding.parse_assembly(text))
     kernel = machine.emit_object(binding.parse_assembly("define i32 @other() {\n  ret i32 0\n}\n"))
@@ -315,19 +315,18 @@ def test_threads_load_a_kernel_once_and_run_it_at_the_same_time() -> None:
 
 def test_python_goes_on_while_a_kernel_runs() -> None:
     out = np.zeros(8, np.int64)
-    rounds = 1_000_000
-    busy(rounds, out)
-    began = time.perf_counter()
-    busy(rounds, out)
-    # Long enough for this thread to notice, whatever the machine.
-    rounds = int(rounds * 0.5 / max(time.perf_counter() - began, 1e-6))
-    thread = threading.Thread(target=busy, args=(rounds, out))
+    busy(1, out)
+    ended = []
+    # For a second or so. If a kernel kept Python's lock, it would be over before this thread's turn.
+    thread = threading.Thread(target=lambda: ended.append(busy(1_000_000_000, out)))
     thread.start()
-    ticks = 0
-    while thread.is_alive():
+    turns = 0
+    while not ended and turns < 10:
         time.sleep(0.001)
-        ticks += 1
-    assert ticks > 10
+        turns += 1
+    assert not ended
+    thread.join()
+    assert ended == [1_000_000_000]
 
 
 INTERRUPTED = """

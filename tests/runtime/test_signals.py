@@ -28,6 +28,16 @@ def test_a_signal_comes_after_the_block() -> None:
     assert signal.getsignal(signal.SIGINT) is handler
 
 
+def test_an_ignored_signal_stays_ignored() -> None:
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with signals_put_off():
+            signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
 def test_nothing_is_put_off_in_other_threads() -> None:
     handlers = []
 
