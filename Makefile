@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test format lint types check-docs tests judges bench docs clean
+.PHONY: demo test format lint types check-docs tests judges bench same bench-compare docs clean
 
 # The installation is renewed whenever the list of dependencies changes.
 $(VENV)/installed: pyproject.toml
@@ -44,9 +44,17 @@ judges: $(VENV)/installed
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks $(ARGS)
 
+# OLD=commit: are all results of that commit and of the working tree the same? SCALE=small leaves the Treebank out.
+same: $(VENV)/installed
+	$(BIN)/python -m benchmarks.same $(OLD) --scale $(or $(SCALE),both) $(ARGS)
+
+# OLD=commit: times of the working tree in those of that commit, measured in turn.
+bench-compare: $(VENV)/installed
+	$(BIN)/python -m benchmarks.compare_speed $(OLD) $(ARGS)
+
 # The command reference is made from the help texts.
 docs: $(VENV)/installed
 	$(BIN)/python -m tests.cli_manual docs/cli.md
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .same dist
