@@ -124,7 +124,8 @@ def first_difference(
     folders: tuple[Path, Path], names: Iterable[str], skipped: Iterable[str], renames: Renames
 ) -> str | None:
     """Name the first file of a set that differs between two folders, and say how, or None."""
-    for name in sorted(names):
+    # config.json holds checksums of all the others, which say more.
+    for name in sorted(names, key=lambda name: (name.endswith("config.json"), name)):
         old, new = (folder / name for folder in folders)
         gone = not os.path.lexists(old) and not os.path.lexists(new)
         if gone or any(fnmatch(name, pattern) for pattern in skipped):
