@@ -54,9 +54,17 @@ tests: $(VENV)/installed-dev
 bench: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks $(ARGS)
 
+# OLD=commit: are all results of that commit and of the working tree the same? SCALE=small leaves the Treebank out.
+same: $(VENV)/installed
+	$(BIN)/python -m benchmarks.same $(OLD) --scale $(or $(SCALE),both) $(ARGS)
+
+# OLD=commit: times of the working tree in those of that commit, measured in turn.
+bench-compare: $(VENV)/installed
+	$(BIN)/python -m benchmarks.compare_speed $(OLD) $(ARGS)
+
 # The command reference is made from the help texts.
 docs: $(VENV)/installed-dev
 	$(BIN)/python -m tests.helpers.cli_manual docs/cli.md
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .same dist
