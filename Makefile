@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && \
 	NUMBA_CACHE_DIR=$$cache $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --listed-skips
 
-.PHONY: demo test test-all format lint types tests bench docs clean
+.PHONY: demo test test-all format lint types tests bench same bench-compare docs clean
 
 # The package alone. The installation is renewed whenever the list of dependencies changes.
 $(VENV)/installed: pyproject.toml
