@@ -74,14 +74,14 @@ def state_arrays(state: State) -> Arrays:
     """Give the arrays that a state can be made from again."""
     arrays: Arrays = {f"map-{i}": classes for i, classes in enumerate(state.maps)}
     for i, side in enumerate(state.sides):
-        arrays |= {f"{name}-{i}": values for name, values in side.problem.memory._asdict().items()}
+        arrays |= {f"{name}-{i}": values for name, values in side.arrays.memory._asdict().items()}
     return arrays
 
 
 def restore_memory(state: State, arrays: Arrays) -> None:
     """Put back what a state remembers besides its classes."""
     for i, side in enumerate(state.sides):
-        for name, values in side.problem.memory._asdict().items():
+        for name, values in side.arrays.memory._asdict().items():
             values[:] = arrays[f"{name}-{i}"]
 
 

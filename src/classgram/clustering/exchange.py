@@ -175,7 +175,7 @@ def prepare(
     if resume and checkpoints is not None and checkpoints.path.exists():
         cursor, arrays = checkpoints.read()
         check_maps(checkpoints.path, arrays, numbers, task)
-        if criterion.discount > 0:
+        if isinstance(criterion, LeavingOneOut):
             criterion = LeavingOneOut(float(cursor.pop("discount")))
         else:
             cursor.pop("discount")

@@ -1,14 +1,14 @@
 """Elements without counts get their classes last: the search never saw them."""
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.clustering._kernels.class_table import Events
-from classgram.clustering._kernels.placement import place_elements
+from classgram.clustering._kernels.placement import PlacementBuffers, PlacementCounts, place_elements
 from classgram.clustering.problem import Task
-from classgram.clustering.search.state import ClassMap, Counts, State, falling_order
+from classgram.clustering.search.state import ClassMap, State, falling_order
 from classgram.counts.ngram_counts import Level, NgramCounts
 from classgram.runtime.compiled import frozen
+from classgram.runtime.compiled.arrays import Int32Array, Int64Array
 
 
 def place_uncounted(task: Task, state: State) -> tuple[ClassMap, ...]:
@@ -32,7 +32,7 @@ def place_uncounted(task: Task, state: State) -> tuple[ClassMap, ...]:
     return tuple(maps)
 
 
-def place_contexts(task: Task, state: State, classes: ClassMap, elements: npt.NDArray[np.int64]) -> None:
+def place_contexts(task: Task, state: State, classes: ClassMap, elements: Int64Array) -> None:
     """Place contexts by the counts they had before longer contexts took them."""
     assert task.contexts is not None
     followers = [full_followers(task, int(element)) for element in elements]
@@ -44,17 +44,15 @@ def place_contexts(task: Task, state: State, classes: ClassMap, elements: npt.ND
     starts = np.zeros(len(counted) + 1, np.int64)
     np.cumsum([followers[i][0].size for i in counted], out=starts[1:])
     side = state.sides[1]
-    problem = side.problem
-    candidates = problem.candidates
+    arrays = side.arrays
+    candidates = arrays.candidates
     chosen = np.zeros(len(counted), np.int32)
     place_elements(
-        Events(frozen(starts), frozen(words), frozen(counts), problem.events.partner_classes),
-        problem.table.cells,
-        problem.table.totals[0],
-        state.terms,
-        problem.numbers,
+        Events(frozen(starts), frozen(words), frozen(counts), arrays.events.partner_classes),
+        PlacementCounts(arrays.table.cells, arrays.table.totals[0], arrays.pair_numbers),
+        state.kernel_criterion.terms,
         chosen,
-        (
+        PlacementBuffers(
             np.zeros(side.rows, np.int64),
             np.zeros(candidates),
             np.zeros(candidates, np.int64),
@@ -64,7 +62,7 @@ def place_contexts(task: Task, state: State, classes: ClassMap, elements: npt.ND
     classes[elements[counted]] = chosen
 
 
-def full_followers(task: Task, element: int) -> tuple[npt.NDArray[np.int32], Counts]:
+def full_followers(task: Task, element: int) -> tuple[Int32Array, Int64Array]:
     """Give the words that followed a context and how often, longer contexts included."""
     assert task.contexts is not None
     context = task.contexts.describe(element)

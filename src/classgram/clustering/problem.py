@@ -185,7 +185,7 @@ def start_state(
             kind = search.start if search.start in STARTS else "frequency"
             elements = Elements(sizes, free, task.move_min_count)
             classes = simple_start(kind, elements, numbering.candidates, search.seed + index)
-        if criterion.discount > 0:
+        if criterion.forbids_single_counts:
             merged = mend_start(task, classes, index, numbering.candidates)
             if merged:
                 notes.append(f"{merged} classes that occur once were merged with others")

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from classgram.clustering._kernels.class_table import ClassTable, renew_rows
-from classgram.clustering._kernels.criterion import Ready, Terms
+from classgram.clustering._kernels.criterion import KernelCriterion
 from classgram.clustering._kernels.moves import apply_proposals
 from classgram.clustering._kernels.proposals import propose_classes
-from classgram.clustering._kernels.runners_up import propose_rivals
-from classgram.clustering._kernels.side_arrays import Problem, Rule, Scratch
+from classgram.clustering._kernels.runners_up import propose_runners_up
+from classgram.clustering._kernels.side_arrays import Buffers, MoveRule, SideArrays
 from classgram.clustering.search.state import State
 from classgram.errors import InputError
 from classgram.runtime.compiled import packed
@@ -35,9 +35,9 @@ class Rounds(NamedTuple):
 
     batch: int
     """Elements a round."""
-    rule: Rule
-    rivals: bool
-    """Whether only rivals are tried (see Memory), instead of all classes."""
+    rule: MoveRule
+    runners_up: bool
+    """Whether only runners-up are tried (see Memory), instead of all classes."""
 
 
 class Engine(Protocol):
@@ -60,7 +60,7 @@ class LocalEngine:
         if self.threads < 1:
             raise InputError("--threads must be 1 or more")
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
-        self._scratch: dict[int, list[Scratch]] = {}
+        self._buffers: dict[int, list[Buffers]] = {}
         self._state: State | None = None
 
     def __enter__(self) -> "LocalEngine":
@@ -78,30 +78,31 @@ class LocalEngine:
         """End the threads."""
         if self._pool is not None:
             self._pool.shutdown()
-        self._scratch.clear()
+        self._buffers.clear()
         self._state = None
 
     def sweep(self, state: State, number: int, elements: Elements, rounds: Rounds) -> int:
         """Propose and apply rounds of elements of a side; give how many elements moved."""
-        scratch = self._scratch_for(state, number)
+        buffers = self._buffers_for(state, number)
         side = state.sides[number]
-        problem, criterion = packed(side.problem), packed((state.terms, state.ready))
-        table, mirror = packed(problem.table), packed(side.mirror)
-        batch, rule, slots = rounds.batch, packed(rounds.rule), packed(scratch[0].slots)
+        arrays, criterion = packed(side.arrays), packed(state.kernel_criterion)
+        table, mirror = packed(arrays.table), packed(side.mirror)
+        terms = packed(criterion.terms)
+        batch, rule, profile_buffers = rounds.batch, packed(rounds.rule), packed(buffers[0].profile)
         rounds = rounds._replace(rule=rule)
-        # Sweeps over rivals, and over the other side, leave what is kept ready stale: as if all had moved.
+        # Sweeps over runners-up, and over the other side, leave rows stale: as if all had moved.
         changes = elements.size
         moved = 0
         for first in range(0, elements.size, batch):
             chosen = elements[first : first + batch]
-            if not rounds.rivals:
+            if not rounds.runners_up:
                 self.renew(table, criterion, changes)
-            proposals = self._propose(problem, criterion, scratch, chosen, rounds)
-            changes = apply_proposals(problem, mirror, criterion, slots, chosen, proposals, rule)
+            proposals = self._propose(arrays, criterion, buffers, chosen, rounds)
+            changes = apply_proposals(arrays, mirror, terms, profile_buffers, chosen, proposals, rule)
             moved += changes
         return int(moved)
 
-    def renew(self, table: ClassTable, criterion: tuple[Terms, Ready], moved: int) -> None:
+    def renew(self, table: ClassTable, criterion: KernelCriterion, moved: int) -> None:
         """Bring up to date what is derived from cells that so many moves have changed, by all threads."""
         if moved == 0 or table.stale.size == 0:
             return
@@ -111,26 +112,29 @@ class LocalEngine:
 
     def _propose(
         self,
-        problem: Problem,
-        criterion: tuple[Terms, Ready],
-        scratch: Sequence[Scratch],
+        arrays: SideArrays,
+        criterion: KernelCriterion,
+        buffers: Sequence[Buffers],
         elements: Elements,
         rounds: Rounds,
     ) -> npt.NDArray[np.int64]:
         """Find the best classes of a round, shared among the threads where it is worth it."""
-        propose = propose_rivals if rounds.rivals else propose_classes
+        if rounds.runners_up:
+            propose = [partial(propose_runners_up, arrays, criterion.terms, each.profile) for each in buffers]
+        else:
+            propose = [partial(propose_classes, arrays, criterion, each) for each in buffers]
         proposals = np.zeros(elements.size, np.int64)
         shares = min(self.threads, max(elements.size // LEAST_SHARE, 1))
         if shares == 1:
-            propose(problem, criterion, scratch[0], elements, proposals, rounds.rule)
+            propose[0](elements, proposals, rounds.rule)
             return proposals
         # Elements that come first take longest, so they are dealt out.
         dealt = [np.ascontiguousarray(elements[number::shares]) for number in range(shares)]
         found = [np.zeros(part.size, np.int64) for part in dealt]
         self._run(
             [
-                partial(propose, problem, criterion, memory, part, best, rounds.rule)
-                for memory, part, best in zip(scratch, dealt, found, strict=False)
+                partial(call, part, best, rounds.rule)
+                for call, part, best in zip(propose, dealt, found, strict=False)
             ]
         )
         for number, best in enumerate(found):
@@ -155,14 +159,14 @@ class LocalEngine:
             if error is not None:
                 raise error
 
-    def _scratch_for(self, state: State, side: int) -> list[Scratch]:
+    def _buffers_for(self, state: State, side: int) -> list[Buffers]:
         """Give working memory for every thread, made once for a state."""
         if self._state is not state:
             self._state = state
-            self._scratch.clear()
-        if side not in self._scratch:
-            self._scratch[side] = [packed(state.sides[side].scratch()) for _ in range(self.threads)]
-        return self._scratch[side]
+            self._buffers.clear()
+        if side not in self._buffers:
+            self._buffers[side] = [packed(state.sides[side].buffers()) for _ in range(self.threads)]
+        return self._buffers[side]
 
 
 def available_threads() -> int:

@@ -66,9 +66,9 @@ def propose(state: State) -> tuple[Proposal, ...]:
     for side in state.sides:
         swaps: list[Swap] = []
         leaving = np.zeros(0, np.int32)
-        count = side.problem.candidates
+        count = side.arrays.candidates
         if count <= MOST_CLASSES and side.rows * count <= MOST_CELLS and side.movable.size > 0:
-            leaving, gains = best_halves(side, state.criterion.discount > 0)
+            leaving, gains = best_halves(side, state.criterion.forbids_single_counts)
             swaps = choose_swaps(side, gains)
         proposals.append(Proposal(swaps, leaving))
     return tuple(proposals)
@@ -115,21 +115,21 @@ def choose_swaps(side: Side, gains: Vector) -> list[Swap]:
 
 def fixed_classes(side: Side) -> npt.NDArray[np.bool_]:
     """Say which classes hold elements that may not move, so that the class must stay."""
-    problem = side.problem
-    movable = np.zeros(problem.classes.size, np.bool_)
+    arrays = side.arrays
+    movable = np.zeros(arrays.classes.size, np.bool_)
     movable[side.movable] = True
     fixed = np.zeros(side.width, np.bool_)
-    fixed[problem.classes[~movable]] = True
-    return fixed[: problem.candidates]
+    fixed[arrays.classes[~movable]] = True
+    return fixed[: arrays.candidates]
 
 
 def merge_losses(side: Side) -> Vector:
     """Give what each pair of classes would lose if merged, indexed [a, b], infinite unless a < b."""
-    problem = side.problem
-    count = problem.candidates
+    arrays = side.arrays
+    count = arrays.candidates
     losses = np.full((count, count), np.inf)
-    cells = dense_cells(problem.table.cells, side.width).astype(np.int64)
-    merging = Merging(cells, problem.table.totals, losses, small_values(0.0), problem.tied)
+    cells = dense_cells(arrays.table.cells, side.width).astype(np.int64)
+    merging = Merging(cells, arrays.table.totals, losses, small_values(0.0), arrays.tied)
     fill_losses(merging, np.arange(count, dtype=np.int32), np.empty(count, np.int64))
     return losses
 
@@ -158,7 +158,7 @@ def best_halves(side: Side, several: bool) -> tuple[npt.NDArray[np.int32], Vecto
 
 def gather_members(side: Side) -> Members:
     """Give the profiles of all movable elements, by class."""
-    problem, events = side.problem, side.problem.events
+    arrays, events = side.arrays, side.arrays.events
     elements = side.movable
     rows = side.rows
     starts, ends = events.starts[elements], events.starts[elements + 1]
@@ -171,11 +171,11 @@ def gather_members(side: Side) -> Members:
     keys, places = np.unique(owners * rows + opposite, return_inverse=True)
     amounts = np.bincount(places, events.amounts[entries])
     owners = keys // rows
-    classes = problem.classes[elements].astype(np.int64)
+    classes = arrays.classes[elements].astype(np.int64)
     return Members(
         elements,
         classes,
-        problem.sizes[elements],
+        arrays.sizes[elements],
         owners,
         classes[owners] * rows + keys % rows,
         amounts.astype(np.float64),
@@ -228,13 +228,13 @@ def prefers_first(
 
 def split_gains(side: Side, members: Members, chosen: npt.NDArray[np.bool_], several: bool) -> Vector:
     """Give what F gains if each class is split as chosen; minus infinity where that is impossible."""
-    count = side.problem.candidates
+    count = side.arrays.candidates
     totals = class_columns(side)
     first = np.bincount(members.cells, members.amounts * chosen[members.owners], totals.size)
     terms = entropy_terms(first) + entropy_terms(totals - first) - entropy_terms(totals)
     gains: Vector = terms.reshape(count, -1).sum(axis=1)
     for place in range(members.sizes.shape[1]):
-        total = side.problem.table.totals[place, :count].astype(np.float64)
+        total = side.arrays.table.totals[place, :count].astype(np.float64)
         half = np.bincount(members.classes, members.sizes[:, place] * chosen, count)
         gains -= entropy_terms(half) + entropy_terms(total - half) - entropy_terms(total)
         if several:
@@ -247,5 +247,5 @@ def split_gains(side: Side, members: Members, chosen: npt.NDArray[np.bool_], sev
 
 def class_columns(side: Side) -> Vector:
     """Give the counts of all classes with all opposite classes, one class after the other."""
-    columns = dense_cells(side.problem.table.cells, side.width)[:, : side.problem.candidates]
+    columns = dense_cells(side.arrays.table.cells, side.width)[:, : side.arrays.candidates]
     return np.ascontiguousarray(columns.T).ravel().astype(np.float64)

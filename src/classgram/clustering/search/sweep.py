@@ -12,8 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from classgram.clustering._kernels.heuristic import Candidates, run_heuristic
-from classgram.clustering._kernels.runners_up import AT_ONCE, mark_hopeful, mark_unsure
-from classgram.clustering._kernels.side_arrays import NOISE_VALUES, ONCE, Rule, Scratch
+from classgram.clustering._kernels.runners_up import (
+    RETRY_AT_ONCE,
+    TouchedClasses,
+    mark_uncertain,
+    mark_worth_retrying,
+)
+from classgram.clustering._kernels.side_arrays import N_ONCE, NOISE_VALUES, MoveRule, ProfileBuffers
 from classgram.clustering.checkpoint import Checkpoints, restore_memory, state_arrays
 from classgram.clustering.criteria import LeavingOneOut, estimated_discount
 from classgram.clustering.problem import Task, state_from_maps
@@ -39,7 +44,7 @@ MARGIN = 2.0
 rival of the element's class."""
 
 LEEWAY = 2.0
-"""Close rivals: what may have changed beyond what churn tells."""
+"""Close runners-up: what may have changed beyond what turnover tells."""
 
 FEW_PLACES = 1_000_000
 """Below this product of elements and classes whole sweeps are quick, and other kernels not needed."""
@@ -94,7 +99,7 @@ class Search:
     """The highest F so far and its classes, where F may fall on the way."""
     candidates: list[Candidates] = field(default_factory=list)
     """What the heuristic keeps for each side; none for the exact algorithm."""
-    _scratch: dict[int, Scratch] = field(default_factory=dict)
+    _buffers: dict[int, ProfileBuffers] = field(default_factory=dict)
     _saved: float = field(default_factory=time.monotonic)
     _rate: float = 2000.0
 
@@ -155,32 +160,32 @@ class Search:
         side = self.state.sides[number]
         marks = self._touched(number)
         # Tied classes stand opposite themselves; contexts that never move stand opposite as they were.
-        if side.problem.tied > 0:
-            rows = np.tile(marks[: side.problem.tied], 2)
+        if side.arrays.tied > 0:
+            rows = np.tile(marks[: side.arrays.tied], 2)
         elif len(self.state.sides) > 1:
             rows = self._touched(1 - number)
         else:
             rows = np.zeros(side.rows, np.uint8)
         unsure = np.zeros(side.movable.size, np.uint8)
-        mark_unsure(side.problem, (marks, rows), side.movable, LITTLE_SLACK, unsure)
+        mark_uncertain(side.arrays, TouchedClasses(marks, rows), side.movable, LITTLE_SLACK, unsure)
         return unsure > 0
 
     def _touched(self, number: int) -> npt.NDArray[np.uint8]:
         """Mark the classes of a side that elements left or joined since all were last looked at."""
         side = self.state.sides[number]
-        return touched_classes(self.known[number], side.problem.classes, side.width)
+        return touched_classes(self.known[number], side.arrays.classes, side.width)
 
     def _few_touched(self) -> bool:
         """Say whether few classes were touched."""
         return all(
-            self._touched(number).sum() <= FEW_TOUCHED * side.problem.candidates
+            self._touched(number).sum() <= FEW_TOUCHED * side.arrays.candidates
             for number, side in enumerate(self.state.sides)
         )
 
     @property
     def fast(self) -> bool:
         """Whether other sweeps come between whole ones: not in the plain algorithm, nor in small tasks."""
-        places = sum(side.movable.size * side.problem.candidates for side in self.state.sides)
+        places = sum(side.movable.size * side.arrays.candidates for side in self.state.sides)
         plain = self.batch == 1 or self.options.sweeps is not None or self.options.heuristic
         return not plain and places >= FEW_PLACES
 
@@ -207,15 +212,15 @@ class Search:
         """Go on from regrouped classes; all elements of classes that are not as they were are restless."""
         moved = 0
         for old, new in zip(self.state.sides, state.sides, strict=True):
-            classes = new.problem.classes
-            same = old.problem.classes == classes
-            kept = touched_classes(old.problem.classes, classes, new.width)[classes] == 0
-            memory, before = new.problem.memory, old.problem.memory
+            classes = new.arrays.classes
+            same = old.arrays.classes == classes
+            kept = touched_classes(old.arrays.classes, classes, new.width)[classes] == 0
+            memory, before = new.arrays.memory, old.arrays.memory
             for name in memory._fields:
                 getattr(memory, name)[:] = getattr(before, name)
             # Any class will do as a rival: restless elements try them all.
-            memory.rivals[~kept, 0] = 0
-            memory.due[~kept] = AT_ONCE
+            memory.runners_up[~kept, 0] = 0
+            memory.retry_at[~kept] = RETRY_AT_ONCE
             moved += int((~same).sum())
         self.state = state
         self._keep_best(value)
@@ -227,7 +232,7 @@ class Search:
         if self.task.options.discount != "estimate" or not isinstance(criterion, LeavingOneOut):
             return False
         before = self.state.value()
-        once = int(self.state.sides[0].problem.numbers[ONCE])
+        once = int(self.state.sides[0].arrays.pair_numbers[N_ONCE])
         discount = estimated_discount(once, self.state.seen_twice())
         total = self.task.events.total
         self.state.use_criterion(LeavingOneOut(discount), total)
@@ -249,10 +254,10 @@ class Search:
         value = self.sweeps[-1].F if kind in ADDING and self._value_known() else self.state.value()
         self._keep_best(value)
         for side in self.state.sides:
-            side.problem.memory.gained[0] = 0.0
+            side.arrays.memory.gained[0] = 0.0
         self.parts = [Part(number, self._chosen(number, kind)) for number in range(len(self.state.sides))]
         if kind in ("whole", "unsure"):
-            self.known = [np.array(side.problem.classes) for side in self.state.sides]
+            self.known = [np.array(side.arrays.classes) for side in self.state.sides]
         self.cursor = {
             "open": True,
             "kind": kind,
@@ -269,10 +274,10 @@ class Search:
         side = self.state.sides[number]
         if kind in OF_RIVALS:
             marks = np.zeros(side.movable.size, np.uint8)
-            mark_hopeful(side.problem, side.movable, leeway(kind), marks)
+            mark_worth_retrying(side.arrays, side.movable, leeway(kind), marks)
             chosen = marks > 0
         elif kind == "restless":
-            chosen = side.problem.memory.rivals[side.movable, 0] >= 0
+            chosen = side.arrays.memory.runners_up[side.movable, 0] >= 0
         elif kind == "unsure":
             chosen = self._unsure(number)
         else:
@@ -291,7 +296,7 @@ class Search:
             cursor["part"] += 1
             cursor["position"] = 0
         if cursor["kind"] in ADDING:
-            value = cursor["F"] + sum(float(side.problem.memory.gained[0]) for side in self.state.sides)
+            value = cursor["F"] + sum(float(side.arrays.memory.gained[0]) for side in self.state.sides)
         else:
             value = self.state.value()
         self._keep_best(value)
@@ -325,24 +330,21 @@ class Search:
             rounds = Rounds(self.batch, self._rule(number), self.cursor["kind"] in OF_RIVALS)
             return self.engine.sweep(self.state, number, elements, rounds)
         side = self.state.sides[number]
-        if number not in self._scratch:
-            # Lists of ranked counts share the room for rows, two numbers an entry.
-            scratch = side.scratch()
-            room = 2 * max(self.options.targets + 2, self.options.neighbours) + 8
-            self._scratch[number] = scratch._replace(rows=np.zeros((1, room), np.int64))
+        if number not in self._buffers:
+            self._buffers[number] = side.buffers().profile
         return int(
             run_heuristic(
-                side.problem,
+                side.arrays,
                 side.mirror,
-                (self.state.terms, self.state.ready),
-                self._scratch[number],
+                self.state.kernel_criterion.terms,
+                self._buffers[number],
                 elements,
                 self.candidates[number],
                 self._rule(number),
             )
         )
 
-    def _rule(self, side: int) -> Rule:
+    def _rule(self, side: int) -> MoveRule:
         """Give the rule of the open sweep for a side."""
         cursor = self.cursor
         threshold, temperature, number = cursor["threshold"], 0.0, len(self.sweeps)
@@ -352,7 +354,7 @@ class Search:
             threshold = 0.0
         # A seed for every sweep and side; the kernel mixes in the element.
         seed = ((self.options.seed * 1009 + number) * 2 + side) % (1 << 63)
-        return Rule(threshold, MARGIN, leeway(cursor["kind"]), temperature, seed, self.noise)
+        return MoveRule(threshold, MARGIN, leeway(cursor["kind"]), temperature, seed, self.noise)
 
     def _look_up(self) -> None:
         """Report, save when it is time, and stop at the time limit."""
@@ -426,7 +428,7 @@ class Search:
 
 
 def leeway(kind: str) -> float:
-    """Give the leeway of rivals in a sweep of some kind (see Rule)."""
+    """Give the leeway of runners-up in a sweep of some kind (see MoveRule)."""
     return LEEWAY if kind == "close" else 0.0
 
 
