@@ -93,7 +93,7 @@ def start_state(
             continue
         found = earlier.get("words" if index == len(numbers) - 1 else "contexts")
         classes = _start_of_map(problem, search, index, numbering.candidates, found)
-        if criterion.discount > 0:
+        if criterion.forbids_single_counts:
             merged = _merge_single(problem, classes, index, numbering.candidates)
             if merged:
                 notes.append(f"{merged} classes that occur once were merged with others")
