@@ -24,10 +24,11 @@ from classgram.clustering._kernels.proposals import propose_classes
 from classgram.clustering._kernels.side_arrays import ClassCounts, MoveRule
 from classgram.clustering.criteria import LeavingOneOut, MaximumLikelihood
 from classgram.clustering.exchange import exchange
-from classgram.clustering.problem import class_numbers, make_problem, state_from_maps
+from classgram.clustering.problem import class_numbers, make_problem
 from classgram.clustering.search.class_table import dense_cells
 from classgram.clustering.search.engine import LocalEngine
 from classgram.clustering.search.merge_split import Proposal, propose, swapped
+from classgram.clustering.search.state import state_from_maps
 from classgram.clustering.start import start_state
 from classgram.clustering.tuning import TUNING
 from classgram.counts.counting import count_ngrams

@@ -12,7 +12,8 @@ import numpy as np
 
 from classgram.classes.partition import options_record
 from classgram.clustering.criteria import LeavingOneOut
-from classgram.clustering.problem import ClusteringProblem, state_from_maps
+from classgram.clustering.problem import ClusteringProblem
+from classgram.clustering.search.state import state_from_maps
 from classgram.clustering.search.sweep import Best, Cursor, SearchProgress, Sweep, SweepKind
 from classgram.errors import InputError
 from classgram.files.atomic import write_folder

@@ -24,8 +24,9 @@ from classgram.clustering._kernels.runners_up import Evaluation, remember_evalua
 from classgram.clustering._kernels.score_errors import Magnitude
 from classgram.clustering._kernels.side_arrays import Buffers, MoveRule, Profile
 from classgram.clustering.criteria import MaximumLikelihood
+from classgram.clustering.problem import Numbering
 from classgram.clustering.search.merge_split import merge_losses
-from classgram.clustering.search.state import Numbering, State, tied_state
+from classgram.clustering.search.state import State, tied_state
 from classgram.counts._kernels.sparse_rows import SparseRows
 from classgram.counts.events import Events
 from classgram.runtime.compiled import frozen

@@ -13,10 +13,9 @@ import numpy as np
 from classgram.clustering._kernels.merging import Merging, fill_losses
 from classgram.clustering._kernels.runners_up import RETRY_AT_ONCE
 from classgram.clustering.criteria import small_values
-from classgram.clustering.problem import state_from_maps
 from classgram.clustering.search.annealing import keep_best
 from classgram.clustering.search.class_table import dense_cells
-from classgram.clustering.search.state import Side, State
+from classgram.clustering.search.state import Side, State, state_from_maps
 from classgram.clustering.search.sweep import SearchProgress, Sweep, SweepKind, touched_classes
 from classgram.clustering.tuning import TUNING, SearchTuning
 from classgram.runtime.compiled.arrays import (

@@ -6,7 +6,7 @@ tables mirror each other. The kernels know only sides.
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ from classgram.clustering._kernels.side_arrays import (
     SideArrays,
 )
 from classgram.clustering.criteria import Criterion, PairSums
+from classgram.clustering.problem import ClusteringProblem, Numbering
 from classgram.clustering.search.class_table import (
     CELL_BYTES,
     class_pairs,
@@ -37,6 +38,7 @@ from classgram.clustering.search.class_table import (
     empty_table,
     listed_counts,
     padded,
+    prefers_sparse,
     row_count,
     sparse_cells,
     sparse_table,
@@ -51,18 +53,6 @@ RUNNERS_UP = 8
 
 ClassMap = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
-
-
-class Numbering(NamedTuple):
-    """The class numbers of one side: those that may be joined come first, the pinned ones last."""
-
-    candidates: int
-    pinned: int
-
-    @property
-    def total(self) -> int:
-        """All class numbers."""
-        return self.candidates + self.pinned
 
 
 @dataclass(frozen=True)
@@ -335,3 +325,22 @@ def check_memory(rows: int, columns: int, limit: int) -> None:
             f"a table of {rows:,} by {columns:,} classes needs {needed / 1e9:.1f} GB; "
             "ask for fewer classes or contexts"
         )
+
+
+def state_from_maps(
+    problem: ClusteringProblem,
+    criterion: Criterion,
+    maps: tuple[ClassMap, ...],
+    numbers: tuple[Numbering, ...],
+) -> State:
+    """Return the state of a search that has reached these classes."""
+    least = problem.move_min_count
+    if problem.tied:
+        check_memory(2 * numbers[0].total, numbers[0].total, problem.tuning.largest_table_bytes)
+        return tied_state(problem.events, criterion, maps[0], numbers[0], least)
+    moving = None if problem.options.shape == "predictive" else least
+    pairs, orientations = problem.events.by_row.columns.size, 1 if moving is None else 2
+    sparse = prefers_sparse(pairs, numbers[0].total, numbers[1].total, orientations, problem.tuning)
+    return separate_state(
+        problem.events, criterion, (maps[0], maps[1]), (numbers[0], numbers[1]), (least, moving), sparse
+    )
