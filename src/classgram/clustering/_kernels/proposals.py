@@ -156,8 +156,8 @@ def add_global_term(
 ) -> float:
     """Add the global term after the move, less that of now, to the score of each candidate; return the error.
 
-    The logarithm rises with n+, and n1 changes by at most one for each entry of the profile and eight more for
-    the corrections of tied classes: the term is largest at the ends of both.
+    The logarithm rises with n+, and n1 changes by at most one for each entry of the profile and eight more
+    for the corrections of tied classes: the term is largest at the ends of both.
     """
     sizes, numbers = arrays.sizes[element], arrays.pair_numbers
     scores, pair_counts = buffers.scores.scores, buffers.pair_counts

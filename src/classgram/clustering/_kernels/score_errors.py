@@ -1,12 +1,12 @@
 """By how much scores may err: why a search that says so has converged.
 
 Scores propose and exact gains decide: of an element, every class whose score is within the error of the
-best, and of the element's own value, is tried exactly. So no better class is missed, as long as the error is a
-bound. It has three parts: that of 8-bit differences (Precomputed.errors), that of differences computed in
+best, and of the element's own value, is tried exactly. So no better class is missed, as long as the error is
+a bound. It has three parts: that of 8-bit differences (Precomputed.errors), that of differences computed in
 single precision (APPROXIMATION), and what is rounded as they are added up, which is bounded here.
 
 A sum in single precision errs by at most k u / (1 - k u) of the sum of the sizes of all terms, where u is
-SINGLE_ROUNDING and k the number of roundings that a term goes through: its own, and of all sums it is part of.
+SINGLE_ROUNDING and k the number of roundings that a term goes through: its own, and of sums it is part of.
 """
 
 from typing import NamedTuple
@@ -24,8 +24,8 @@ besides.
 
 FIXED_ROUNDINGS = 16
 """Roundings that do not grow with the profile: four of a term itself, one for the first sum, five sums of
-corrections, two of the global term and its correction, one of noise, and one for all that is rounded in double
-precision."""
+corrections, two of the global term and its correction, one of noise, and one for all that is rounded in
+double precision."""
 
 
 class Magnitude(NamedTuple):
