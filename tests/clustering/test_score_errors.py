@@ -109,7 +109,6 @@ def test_approximate_differences_err_no_more_than_they_say(criterion: Criterion,
     chance = np.random.default_rng(2)
     spread = np.floor(np.exp(chance.uniform(0, 20, 100_000)))
     largest = criterion.kernel_form(int(spread.max()) + amount).terms.largest_gain
-    # Class terms take any count but one that leaves a class seen once; of pairs, only larger ones.
     first = 1 if criterion.forbids_single_counts and amount == 1 else 0
     of_classes = np.concatenate([np.arange(first, 5000), spread])
     for shift, counts in ((criterion.class_shift, of_classes), (criterion.pair_shift, of_classes + 255.0)):

@@ -219,11 +219,13 @@ def _precomputed(terms: Terms, total: int) -> Precomputed:
     constants = (weights * lowest[both]).sum(axis=1) - excesses
     # Differences are rounded to whole steps, and each times its weight is cut.
     errors = errors + ((0.5 * weights + _FLOOR_ERROR * (shares > 0)) * steps[both]).sum(axis=1)
-    # Those of 1 and of 2 are nodes themselves, and summed as they are.
-    errors[1:3] = 0.5 * steps[:2]
-    # Each value in double precision errs by two roundings of at most f(2 total); a combination has six.
-    errors += 6 * 2 * 3 * _DOUBLE_ROUNDING * 2 * max(total, 2) * log(2 * max(total, 2))
-    return Precomputed(lowest, steps, quantised.view(np.uint64).ravel(), firsts, shares, constants, errors)
+    # Six values in double precision, of at most f(2 total), with weights up to 3, err by two roundings each.
+    rounding = 36 * _DOUBLE_ROUNDING * 2 * max(total, 2) * log(2 * max(total, 2))
+    steps_by_count = quantised.view(np.uint64).ravel()
+    node_errors = 0.5 * steps + rounding
+    return Precomputed(
+        lowest, steps, node_errors, steps_by_count, firsts, shares, constants, errors + rounding
+    )
 
 
 @lru_cache(maxsize=8)
@@ -270,7 +272,7 @@ def _largest_bend(grid: Float64Array, shift: float) -> float:
 
     Between counts a and b a function leaves the straight line by at most (b - a)^2 / 8 times its second
     derivative. Of f(N+n) - f(N) that is f''(N+n) - f''(N), and f'''(x) = (3 s - x) / (x - s)^3 is negative
-    from x = 6 on, as s < 2, and no lower than -1 / (x - s)^2: it lies between -n / (a - s)^2 and 0. The
+        from x = 6 on, as s < 2, and no lower than -1 / (x - s)^2: it lies between -n / (a - s)^2 and 0. The
     excess is a weighted sum of two such differences less a third, so that of either sign only one part
     counts.
     """

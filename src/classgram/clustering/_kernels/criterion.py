@@ -61,6 +61,8 @@ class Precomputed(NamedTuple):
     """The lowest difference of each node: steps are counted from there."""
     steps: Float64Array
     """The unit of the 8-bit differences for each node."""
+    node_errors: Float64Array
+    """By how much the stored differences of each node may err."""
     quantised: UInt64Array
     """Differences as steps, indexed [N]: a byte for each node, the first lowest. Tables are filled eight
     bytes at a time, so the lowest must be the first in memory."""
@@ -139,7 +141,7 @@ def approximate_log(x: np.float32) -> np.float32:
 
     The error is at most 10 u of the result, u = SINGLE_ROUNDING. For the series: z is rounded twice, the sum
     and the products three times, and what the series leaves out is below 2e-9 of it: 6 u of at most 0.3466.
-    The exponent's part is rounded twice. Where the exponent is not 0, the result is at least 0.3466, so
+        The exponent's part is rounded twice. Where the exponent is not 0, the result is at least 0.3466, so
     that the parts, whose sizes sum to at most the result and twice 0.3466, err by at most 9 u of it; one
     sum follows.
     """

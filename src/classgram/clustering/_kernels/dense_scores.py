@@ -251,7 +251,7 @@ def list_rows(profile: Profile, precomputed: Precomputed, buffers: RowBuffers, m
         else:
             computed += 1
     ones, pairs = lengths[0], lengths[1]
-    error += precomputed.errors[1] * ones + precomputed.errors[2] * pairs
+    error += precomputed.node_errors[0] * ones + precomputed.node_errors[1] * pairs
     constant += precomputed.lowest[0] * ones + precomputed.lowest[1] * pairs
     roundings = computed + ones // MOST_SUMMED + pairs // MOST_SUMMED
     for level in range(2, LEVELS):
