@@ -272,7 +272,7 @@ def _largest_bend(grid: Float64Array, shift: float) -> float:
 
     Between counts a and b a function leaves the straight line by at most (b - a)^2 / 8 times its second
     derivative. Of f(N+n) - f(N) that is f''(N+n) - f''(N), and f'''(x) = (3 s - x) / (x - s)^3 is negative
-        from x = 6 on, as s < 2, and no lower than -1 / (x - s)^2: it lies between -n / (a - s)^2 and 0. The
+    from x = 6 on, as s < 2, and no lower than -1 / (x - s)^2: it lies between -n / (a - s)^2 and 0. The
     excess is a weighted sum of two such differences less a third, so that of either sign only one part
     counts.
     """

@@ -141,9 +141,9 @@ def approximate_log(x: np.float32) -> np.float32:
 
     The error is at most 10 u of the result, u = SINGLE_ROUNDING. For the series: z is rounded twice, the sum
     and the products three times, and what the series leaves out is below 2e-9 of it: 6 u of at most 0.3466.
-        The exponent's part is rounded twice. Where the exponent is not 0, the result is at least 0.3466, so
-    that the parts, whose sizes sum to at most the result and twice 0.3466, err by at most 9 u of it; one
-    sum follows.
+    The exponent's part is rounded twice. Where the exponent is not 0, the result is at least 0.3466, so that
+    the parts, whose sizes sum to at most the result and twice 0.3466, err by at most 9 u of it; one sum
+    follows.
     """
     bits = np.float32(x).view(np.int32)
     # A mantissa in [0.707, 1.414) keeps the argument of the series below 0.172. Every step is cut
