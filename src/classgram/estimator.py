@@ -9,7 +9,7 @@ import numpy.typing as npt
 from classgram.classes.partition import Partition
 from classgram.clustering.result import Result
 from classgram.errors import InputError
-from classgram.options import ReadOptions, TextOptions
+from classgram.options import Criterion, ReadOptions, TextOptions
 from classgram.pipelines.clustering import cluster
 from classgram.text.reading import Strings, text_from_strings
 
@@ -30,7 +30,7 @@ class WordClasses:
         self,
         n_classes: int | Literal["auto"] = "auto",
         *,
-        criterion: Literal["ml", "loo"] = "ml",
+        criterion: Criterion = "ml",
         start: str = "frequency",
         effort: Literal["low", "normal", "high"] = "low",
         min_count: int = 1,
@@ -40,7 +40,7 @@ class WordClasses:
         n_jobs: int | None = None,
     ) -> None:
         self.n_classes: int | Literal["auto"] = n_classes
-        self.criterion: Literal["ml", "loo"] = criterion
+        self.criterion: Criterion = criterion
         self.start = start
         self.effort: Literal["low", "normal", "high"] = effort
         self.min_count = min_count

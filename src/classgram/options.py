@@ -65,7 +65,7 @@ class CountOptions:
 
 
 Shape = Literal["tied", "joint", "positional", "predictive"]
-Criterion = Literal["ml", "loo"]
+Criterion = Literal["ml", "loo", "loo-paper"]
 Effort = Literal["low", "normal", "high"]
 Engine = Literal["local", "ray"]
 

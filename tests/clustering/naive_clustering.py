@@ -25,9 +25,16 @@ def side_totals(table: Mapping[tuple[int, int], int], side: int) -> Counter[int]
 
 
 def criterion_terms(
-    pairs: Pairs, contexts: Sequence[int], words: Sequence[int], discount: float
+    pairs: Pairs,
+    contexts: Sequence[int],
+    words: Sequence[int],
+    discount: float,
+    cap: float | None = None,
 ) -> list[float]:
-    """The terms whose sum is F; discount 0 is maximum likelihood."""
+    """The terms whose sum is F; discount 0 is maximum likelihood.
+
+    An unseen pair gets 1 - b, or the cap, at most.
+    """
     table = {pair: count for pair, count in class_pairs(pairs, contexts, words).items() if count}
     totals = [side_totals(table, 0), side_totals(table, 1)]
     if discount == 0:
@@ -38,7 +45,8 @@ def criterion_terms(
     once = sum(n == 1 for n in table.values())
     unseen = len(totals[0]) * len(totals[1]) - len(table)
     if once:
-        terms.append(once * log(discount * max(len(table) - 1, 1) / (unseen + 1)))
+        share = discount * max(len(table) - 1, 1) / (unseen + 1)
+        terms.append(once * log(min(share, 1 - discount if cap is None else cap)))
     return terms
 
 
@@ -64,9 +72,15 @@ def leaving_one_out(pairs: Pairs, contexts: Sequence[int], words: Sequence[int],
     return result
 
 
-def criterion(pairs: Pairs, contexts: Sequence[int], words: Sequence[int], discount: float) -> float:
+def criterion(
+    pairs: Pairs,
+    contexts: Sequence[int],
+    words: Sequence[int],
+    discount: float,
+    cap: float | None = None,
+) -> float:
     """F from scratch."""
-    return sum(criterion_terms(pairs, contexts, words, discount))
+    return sum(criterion_terms(pairs, contexts, words, discount, cap))
 
 
 def has_single_count(

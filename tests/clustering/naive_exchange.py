@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from classgram.clustering.criteria import Criterion
 from tests.clustering.naive_clustering import Pairs, criterion, has_single_count
 
 
@@ -15,7 +16,11 @@ class Move(NamedTuple):
 
 
 def naive_exchange(
-    pairs: Pairs, maps: Sequence[list[int]], orders: Sequence[list[int]], candidates: Sequence[int], b: float
+    pairs: Pairs,
+    maps: Sequence[list[int]],
+    orders: Sequence[list[int]],
+    candidates: Sequence[int],
+    rule: Criterion,
 ) -> Iterator[Move]:
     """Move each element to the best class until nothing moves; yield every move.
 
@@ -25,8 +30,8 @@ def naive_exchange(
 
     def value() -> float | None:
         sides = (1,) if len(orders) == 1 and maps[0] is not maps[1] else (0, 1)
-        single = b > 0 and has_single_count(pairs, maps[1], maps[0], sides)
-        return None if single else criterion(pairs, maps[1], maps[0], b)
+        single = rule.discount > 0 and has_single_count(pairs, maps[1], maps[0], sides)
+        return None if single else criterion(pairs, maps[1], maps[0], rule.discount, rule.unseen_cap)
 
     moved = True
     while moved:

@@ -1,5 +1,6 @@
 """Exchange clustering against naive twins: gains, choices, optima, both criteria, all shapes."""
 
+import math
 import random
 from dataclasses import replace
 from itertools import pairwise
@@ -91,7 +92,8 @@ def test_converged_means_no_single_move_is_better(case: Case, batch: int) -> Non
 @given(cases())
 def test_criteria_equal_their_definitions(case: Case) -> None:
     contexts, words = case.maps()
-    expected = naive.criterion(case.pairs, contexts, words, case.state.criterion.discount)
+    rule = case.state.criterion
+    expected = naive.criterion(case.pairs, contexts, words, rule.discount, rule.unseen_cap)
     assert case.state.value() == pytest.approx(expected, abs=1e-9 * (1 + abs(expected)))
     assert case.state.criterion.value(
         dense_cells(case.state.table, case.state.sides[0].width)
@@ -103,10 +105,12 @@ def test_leaving_one_out_is_what_its_name_says() -> None:
     pairs = {(i, j): random.randint(1, 4) for i in range(4) for j in range(5) if random.random() < 0.7}
     contexts, words = [0, 0, 1, 1], [0, 1, 1, 2, 2]
     expected = naive.leaving_one_out(pairs, contexts, words, 0.75)
-    assert naive.criterion(pairs, contexts, words, 0.75) == pytest.approx(expected)
+    assert naive.criterion(pairs, contexts, words, 0.75, math.inf) == pytest.approx(expected)
+    # The cap takes something away only where unseen pairs are few.
+    assert naive.criterion(pairs, contexts, words, 0.75) < expected
 
 
-@pytest.mark.parametrize("criterion", ["ml", "loo"])
+@pytest.mark.parametrize("criterion", ["ml", "loo", "loo-paper"])
 @pytest.mark.parametrize("size", [(3, 6, 600), (8, 12, 4000), (30, 10, 6000), (60, 8, 12000)])
 def test_known_classes_are_found_again(criterion: str, size: tuple[int, int, int]) -> None:
     lines, truth = synthetic_text(*size)
@@ -128,7 +132,7 @@ def test_auto_finds_the_right_number(classes: int) -> None:
 
 
 @pytest.mark.parametrize("shape", ["tied", "joint", "predictive"])
-@pytest.mark.parametrize("criterion", ["ml", "loo"])
+@pytest.mark.parametrize("criterion", ["ml", "loo", "loo-paper"])
 def test_merging_and_splitting_only_ever_raises_the_criterion(shape: str, criterion: str) -> None:
     lines, _ = synthetic_text(20, 10, 1500)
     options = ClusterOptions(classes=12, shape=shape, criterion=criterion, move_min_count=80)  # type: ignore[arg-type]

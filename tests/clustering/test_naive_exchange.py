@@ -43,7 +43,7 @@ def naive_moves(case: Case) -> list[Move]:
     sides = case.state.sides
     orders = [side.movable.tolist() for side in sides]
     candidates = [side.arrays.candidates for side in sides]
-    return list(naive_exchange(case.pairs, maps, orders, candidates, case.state.criterion.discount))
+    return list(naive_exchange(case.pairs, maps, orders, candidates, case.state.criterion))
 
 
 @settings(max_examples=80)

@@ -3,7 +3,7 @@
 The one module that knows what a checkpoint holds.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -120,7 +120,7 @@ def _restore(progress: SearchProgress, folder: Folder) -> None:
     record, sides = folder.require("search"), range(len(progress.state.sides))
     criterion = progress.state.criterion
     if isinstance(criterion, LeavingOneOut):
-        criterion = LeavingOneOut(float(record["discount"]))
+        criterion = replace(criterion, discount=float(record["discount"]))
     numberings = progress.state.numberings
     maps = _class_maps(folder, "map", progress)
     progress.state = state_from_maps(progress.problem, criterion, maps, numberings)

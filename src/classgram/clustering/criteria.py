@@ -7,7 +7,7 @@ A new criterion is a class here, its terms in _kernels/criterion.py, and its nam
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import log
+from math import inf, log
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -66,6 +66,11 @@ class Criterion:
     discount: float = 0.0
 
     @property
+    def unseen_cap(self) -> float:
+        """The largest share that an unseen pair may get."""
+        return 1.0
+
+    @property
     def pair_shift(self) -> float:
         """What is taken off a pair's count inside its logarithm (s)."""
         return 0.0
@@ -106,6 +111,7 @@ class Criterion:
             self.pair_shift,
             self.class_shift,
             self.discount,
+            self.unseen_cap,
             self.counts_pairs,
             self.forbids_single_counts,
             max(_largest_gain(self.pair_shift, total), _largest_gain(self.class_shift, total)),
@@ -124,8 +130,10 @@ class MaximumLikelihood(Criterion):
 class LeavingOneOut(Criterion):
     """The likelihood of each event when the classes' counts are taken from all other events.
 
-    F = sum over N > 1 of N log(N-1-b) + n1 log(b (n+ - 1) / (n0 + 1))
-    - sum N(g1) log(N(g1)-1) - sum N(g2) log(N(g2)-1) (paper, section 2.1, the last equation).
+    F = sum over N > 1 of N log(N-1-b) + n1 log u - sum N(g1) log(N(g1)-1) - sum N(g2) log(N(g2)-1),
+    u = min(b (n+ - 1) / (n0 + 1), 1 - b) (paper, section 2.1, the last equation, but for the cap). Without
+    the cap an unseen pair outweighs one seen once where the class table fills up, and a full table is
+    rewarded without bound.
     """
 
     name = "loo"
@@ -138,6 +146,11 @@ class LeavingOneOut(Criterion):
             raise InputError("--discount must lie between 0 and 1, or be estimate")
 
     @property
+    def unseen_cap(self) -> float:
+        """The share of a pair seen once: 1 - b."""
+        return 1.0 - self.discount
+
+    @property
     def pair_shift(self) -> float:
         """What is taken off a pair's count inside its logarithm: the event itself, and the discount."""
         return 1.0 + self.discount
@@ -148,16 +161,33 @@ class LeavingOneOut(Criterion):
         return 1.0
 
     def global_term(self, once: int, seen: int, cells: int) -> float:
-        """Return n1 log(b (n+ - 1) / (n0 + 1)): what the pairs seen once are given when left out."""
+        """Return n1 log u: what the pairs seen once are given when left out."""
         # A single pair seen once is the whole text: there is nothing to estimate from.
-        return once * log(self.discount * max(seen - 1, 1) / (cells - seen + 1)) if once else 0.0
+        share = self.discount * max(seen - 1, 1) / (cells - seen + 1)
+        return once * log(min(share, self.unseen_cap)) if once else 0.0
+
+
+@dataclass(frozen=True)
+class PaperLeavingOneOut(LeavingOneOut):
+    """Leaving-one-out exactly as the paper has it: u = b (n+ - 1) / (n0 + 1), whatever that is."""
+
+    name = "loo-paper"
+
+    @property
+    def unseen_cap(self) -> float:
+        """No cap."""
+        return inf
+
+
+_CRITERIA = {made.name: made for made in (MaximumLikelihood, LeavingOneOut, PaperLeavingOneOut)}
 
 
 def choose_criterion(options: ClusterOptions) -> Criterion:
     """Return the criterion that the options name, with the discount it starts from."""
-    if options.criterion == "ml":
-        return MaximumLikelihood()
-    return LeavingOneOut(0.75 if options.discount == "estimate" else options.discount)
+    made = _CRITERIA[options.criterion]
+    if not issubclass(made, LeavingOneOut):
+        return made()
+    return made() if options.discount == "estimate" else made(options.discount)
 
 
 def estimated_discount(once: int, twice: int) -> float:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from classgram.clustering.criteria import choose_criterion
 from classgram.clustering.tuning import TUNING, SearchTuning
 from classgram.counts.contexts import Contexts
 from classgram.counts.events import Events, joint_events, word_events
@@ -62,7 +63,9 @@ class ClusteringProblem:
     def move_min_count(self) -> int:
         """How often an element must have been seen to be moved."""
         given = self.options.move_min_count
-        return given if given is not None else (2 if self.options.criterion == "loo" else 1)
+        return (
+            given if given is not None else (2 if choose_criterion(self.options).forbids_single_counts else 1)
+        )
 
     def fingerprint(self) -> str:
         """Return a digest of the events, equal for equal texts and vocabularies."""

@@ -255,6 +255,6 @@ def warm_up() -> None:
     counts = count_ngrams(text_from_strings(_WARM_UP), CountOptions(3))
     for heuristic in (False, True):
         for shape in ("tied", "joint"):
-            options = ClusterOptions(4, criterion="loo", shape="tied" if shape == "tied" else "joint")
+            options = ClusterOptions(4, criterion="loo-paper", shape="tied" if shape == "tied" else "joint")
             search = SearchOptions(heuristic=heuristic, targets=2, sweeps=3)
             exchange(counts, options, search, _ONE_THREAD)

@@ -149,7 +149,7 @@ def leaving_one_out(shape: Shape, classes: int, context_classes: int | None = No
     return ClusterOptions(
         classes=classes,
         context_classes=context_classes,
-        criterion="loo",
+        criterion="loo-paper",
         shape=shape,
         discount=_DISCOUNT,
         move_min_count=_RARE,

@@ -46,6 +46,8 @@ class Terms(NamedTuple):
     """t."""
     discount: float
     """b of leaving-one-out."""
+    unseen_cap: float
+    """The largest share that leaving-one-out gives an unseen pair."""
     counts_pairs: bool
     """Whether there is a global term."""
     forbids_single_counts: bool
@@ -122,14 +124,15 @@ def seen_part(change: int) -> int:
 
 @kernel_part
 def global_logarithm(terms: Terms, seen: int, cells: int) -> float:
-    """Return log(b (n+ - 1) / (n0 + 1)) for n+ of so many cells; n+ = 1 leaves the pair no share."""
+    """Return log u, u = b (n+ - 1) / (n0 + 1) or its cap, for n+ of so many cells."""
     # A single pair seen once is the whole text: there is nothing to estimate from.
-    return np.log(terms.discount * max(seen - 1, 1) / max(cells - seen + 1, 1))  # type: ignore[no-any-return]
+    share = terms.discount * max(seen - 1, 1) / max(cells - seen + 1, 1)
+    return np.log(min(share, terms.unseen_cap))  # type: ignore[no-any-return]
 
 
 @kernel_part
 def global_term(terms: Terms, once: int, seen: int, cells: int) -> float:
-    """Return n1 log(b (n+ - 1) / (n0 + 1)) of leaving-one-out, and 0 for a criterion that counts no pairs."""
+    """Return n1 log u of leaving-one-out, and 0 for a criterion that counts no pairs."""
     if once == 0 or not terms.counts_pairs:
         return 0.0
     return once * global_logarithm(terms, seen, cells)

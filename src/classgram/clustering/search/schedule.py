@@ -7,6 +7,7 @@ elements that have any; and finally on the elements that are uncertain of their 
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import StrEnum
 
 from classgram.clustering._kernels.side_arrays import N_ONCE
@@ -122,7 +123,7 @@ def _better_discount(progress: SearchProgress) -> bool:
     before = state.value()
     once = int(state.sides[0].arrays.pair_numbers[N_ONCE])
     total = problem.events.total
-    state.use_criterion(LeavingOneOut(estimated_discount(once, state.seen_twice())), total)
+    state.use_criterion(replace(criterion, discount=estimated_discount(once, state.seen_twice())), total)
     if state.value() > before + problem.tuning.smallest_gain * abs(before):
         return True
     state.use_criterion(criterion, total)

@@ -64,7 +64,7 @@ def paper_rows(
 ) -> ClassRows:
     """Return the joint estimate of section 2.1, normalised for each context.
 
-    p(g1, g2) = (N(g1, g2) - b) / N for pairs that were seen, n+ b / (n0 N) for the n0 others. All
+    p(g1, g2) = (N(g1, g2) - b) / N for pairs that were seen, min(n+ b / n0, 1 - b) / N for the n0 others. All
     classes unseen after a context are equally likely, so every row backs off to the uniform
     distribution over the classes that occur.
     """
@@ -78,7 +78,8 @@ def paper_rows(
         seen = pairs.counts.size
         rows = np.unique(pairs.contexts)
         unseen = rows.size * class_count - seen
-        unseen_share = discount * seen / unseen if unseen else 0.0
+        # As in the criterion, an unseen pair never gets more than one seen once.
+        unseen_share = min(discount * seen / unseen, 1.0 - discount) if unseen else 0.0
         distinct = np.bincount(pairs.contexts, minlength=contexts)
         totals = np.bincount(pairs.contexts, pairs.counts - discount, minlength=contexts)
         totals = totals + (class_count - distinct) * unseen_share
