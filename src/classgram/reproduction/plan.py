@@ -105,10 +105,12 @@ class Plan:
     def missing(self, wanted: dict[str, int]) -> tuple[str, ...]:
         """Return a note on the sets that the text is too small for."""
         there = {one.name for one in self.sets(wanted)}
-        lacking = [name for name in wanted if name not in there]
-        if not lacking:
+        missing = [name for name in wanted if name not in there]
+        if not missing:
             return ()
-        return (f"{', '.join(lacking)}: the training text holds {self.facts.train_words:,} words, no more.",)
+        return (
+            f"{', '.join(missing)}: the training text contains {self.facts.train_words:,} words, no more.",
+        )
 
     @property
     def search_sample(self) -> Sample:

@@ -20,15 +20,6 @@ from classgram.runtime.compiled.arrays import Int32Array, Int32Matrix, Int64Arra
 CELL_BYTES = 8 + LEVELS
 """What a cell of a dense table takes at most: its count, a code, and precomputed differences."""
 
-SMALL_BYTES = 1 << 28
-"""Tables up to this are dense: they are quick, and the kernels for sparse ones need not be compiled."""
-
-LARGE_BYTES = 3 << 30
-"""Tables beyond this are sparse, so that they fit."""
-
-FEW_PAIRS = 0.05
-"""Tables with fewer pairs of elements than this for each cell are sparse, because that is faster."""
-
 
 def padded(width: int) -> int:
     """Give a row's width in whole vectors."""
@@ -126,17 +117,17 @@ def sparse_cells(
     counts = np.add.reduceat(amounts[order], first) if first.size else amounts[:0]
     keys = keys[first]
     lengths = np.bincount(keys // max(width, 1), minlength=rows)
-    rooms = np.minimum(np.bincount(pairs[0], minlength=rows), width)
-    starts = np.cumsum(rooms) - rooms
+    capacities = np.minimum(np.bincount(pairs[0], minlength=rows), width)
+    starts = np.cumsum(capacities) - capacities
     pool = 2 * half_size(order.size, rows, width)
     # What is not in use is never touched, and takes no memory.
     cells = SparseCells(
         starts,
         lengths,
-        rooms,
+        capacities,
         np.empty(pool, np.int32),
         np.empty(pool, amounts.dtype),
-        rooms.sum(keepdims=True),
+        capacities.sum(keepdims=True),
     )
     places = entry_places(cells)
     cells.columns[places] = keys % max(width, 1)

@@ -362,9 +362,9 @@ def _check_trial(trial: Trial) -> None:
     if any(model.vocabulary.words != vocabulary.words for model in components):
         raise InputError("the models' vocabularies differ; bring them to one vocabulary first")
     if sentences.tokens == 0:
-        raise InputError("the held-out text holds no sentence to estimate weights on")
+        raise InputError("the held-out text contains no sentence to estimate weights on")
     if not (sentences.ids > EOS).any():
-        raise InputError("the held-out text holds no word that the models know; give another text")
+        raise InputError("the held-out text contains no word that the models know; give another text")
 
 
 def trial_probabilities(
