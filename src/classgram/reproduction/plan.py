@@ -124,7 +124,7 @@ class Plan:
 
     @property
     def exact(self) -> SearchOptions:
-        """The exact search: single moves, as in the paper, without regrouping of whole classes."""
+        """The exact search: single moves, as in the paper, without merging and splitting whole classes."""
         return SearchOptions(seed=self.seed, no_regroup=True)
 
     @property
