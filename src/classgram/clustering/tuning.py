@@ -18,10 +18,10 @@ class SearchTuning:
     smallest_gain: float = 1e-9
     """Share of |F|: what a move must gain. Below it lies the rounding of F itself."""
     largest_batch: int = 2048
-    """Elements a round at most. PTB, NOV."""
+    """Elements of a round at most. PTB, NOV."""
     rounds_per_sweep: int = 24
-    """Rounds that a sweep is cut into, up to the largest batch: threads wait after each. NOV: neighbouring
-    values need 10 to 40 % more evaluations of all classes, PTB is indifferent."""
+    """Rounds that a sweep is cut into, unless they are larger than that: threads wait after each. NOV:
+    neighbouring values need 10 to 40 % more evaluations of all classes, PTB is indifferent."""
     chunk_seconds: float = 0.25
     """Seconds of work between two checks of the time limit, of Ctrl-C and of the progress bar."""
 

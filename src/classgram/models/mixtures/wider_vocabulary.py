@@ -98,7 +98,7 @@ class AdaptedModel(LanguageModel):
         own = folder.array(prefix + "own_ids", np.int32)
         check_range(folder, prefix + "own_ids", own, 0, len(narrow))
         if own.size != len(vocabulary):
-            raise InputError(f"{folder.path}: own_ids.npy does not belong to this model; make it again")
+            raise InputError(f"{folder.path}: own_ids.npy does not belong to this model; recreate the folder")
         return cls(vocabulary, model, own)
 
 
