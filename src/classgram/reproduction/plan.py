@@ -108,9 +108,7 @@ class Plan:
         missing = [name for name in wanted if name not in there]
         if not missing:
             return ()
-        return (
-            f"{', '.join(missing)}: the training text contains {self.facts.train_words:,} words, no more.",
-        )
+        return (f"{', '.join(missing)}: the training text contains only {self.facts.train_words:,} words.",)
 
     @property
     def search_sample(self) -> Sample:

@@ -1,8 +1,4 @@
-"""Corrections for tied classes, whose table has every class as a row and as a column.
-
-The plain sum of differences is wrong where a class meets itself (the diagonal), and where the element is
-counted in its own class's rows.
-"""
+"""Corrections of scores for tied classes: the own class's rows, and the diagonal (a class with itself)."""
 
 from typing import NamedTuple
 

@@ -58,12 +58,13 @@ def dense_table(cells: Int32Matrix, totals: Int64Matrix, criterion: KernelCriter
     return table
 
 
-def sparse_table(cells: SparseCells, totals: Int64Matrix) -> ClassTable:
-    """Give a table with nothing precomputed."""
+def plain_table(cells: Cells, totals: Int64Matrix) -> ClassTable:
+    """Return a table with nothing precomputed."""
+    counts = cells.counts if isinstance(cells, SparseCells) else cells
     return ClassTable(
         cells,
         np.zeros((0, 0), np.uint8),
-        np.zeros(0, cells.counts.dtype),
+        np.zeros(0, counts.dtype),
         np.zeros((0, 0), np.uint8),
         np.zeros((0, 0), np.uint64),
         np.zeros((0, 0), np.int16),
@@ -75,24 +76,12 @@ def sparse_table(cells: SparseCells, totals: Int64Matrix) -> ClassTable:
 
 
 def empty_table(like: ClassTable) -> ClassTable:
-    """Give the table of a side that never moves, in the form of another."""
-    nothing = np.zeros((0, 0), np.int64)
+    """Return the table of a side that never moves, dense or sparse like another."""
+    nothing, none = np.zeros((0, 0), np.int64), np.zeros(0, np.int64)
     if isinstance(like.cells, SparseCells):
-        none = np.zeros(0, np.int64)
         cells = sparse_cells((none, none), none.astype(like.cells.counts.dtype), (0, 0))
-        return sparse_table(cells, nothing)
-    return ClassTable(
-        np.zeros((0, 0), like.cells.dtype),
-        np.zeros((0, 0), np.uint8),
-        np.zeros(0, like.cells.dtype),
-        np.zeros((0, 0), np.uint8),
-        np.zeros((0, 0), np.uint64),
-        np.zeros((0, 0), np.int16),
-        np.zeros((0, 0), np.uint8),
-        np.zeros(0, np.uint8),
-        nothing,
-        np.zeros((0, 0), np.float32),
-    )
+        return plain_table(cells, nothing)
+    return plain_table(np.zeros((0, 0), like.cells.dtype), nothing)
 
 
 def class_pairs(events: Events, contexts: Int32Array, words: Int32Array) -> tuple[Int64Array, Int64Array]:

@@ -38,10 +38,10 @@ from classgram.clustering.search.class_table import (
     empty_table,
     listed_counts,
     padded,
+    plain_table,
     prefers_sparse,
     row_count,
     sparse_cells,
-    sparse_table,
 )
 from classgram.counts._kernels.sparse_rows import SparseRows, stack_rows
 from classgram.counts.events import Events
@@ -204,8 +204,7 @@ def tied_state(
         numbering.total,
         memory.neighbour_changes,
     )
-    free = (own < numbering.candidates) & (sizes.max(axis=1) >= least)
-    side = Side(arrays, table, falling_order(sizes.max(axis=1), free))
+    side = _free_side(arrays, table, least)
     return State(criterion, kernel_form, (side,), (own,), (numbering,), words_by_contexts, totals[1])
 
 
@@ -248,11 +247,11 @@ def separate_tables(
         amounts = cast(npt.NDArray[np.int32], events.by_row.counts)
         pairs = class_pairs(events, contexts, words)
         cells_of_words = sparse_cells(pairs, amounts, (rows, padded(columns)))
-        table = sparse_table(cells_of_words, word_totals)
+        table = plain_table(cells_of_words, word_totals)
         if not moving:
             return table, empty_table(table)
         transposed = sparse_cells((pairs[1], pairs[0]), amounts, (columns, padded(rows)))
-        return table, sparse_table(transposed, context_totals)
+        return table, plain_table(transposed, context_totals)
     cells = np.zeros((rows, padded(columns)), events.by_row.counts.dtype)
     kernel.fill_cells(kernel_events(events.by_column, contexts), words, cells)
     table = dense_table(cells, word_totals, criterion)
@@ -297,13 +296,13 @@ def separate_state(
         0,
         context_memory.neighbour_changes,
     )
-    sides = [_free_side(arrays, mirror, least[0])]
+    sides = [_free_side(arrays, mirror, max(least[0], 1))]
     if least[1] is not None:
         candidates = numberings[0].candidates
         other = _opposite_arrays(arrays, events, contexts, mirror, context_memory)._replace(
             candidates=candidates
         )
-        sides.append(_free_side(other, table, least[1]))
+        sides.append(_free_side(other, table, max(least[1], 1)))
     # Where contexts move, their counts are kept with their table.
     kept = mirror.totals[0] if mirror.totals.size else context_totals
     return State(criterion, kernel_form, tuple(sides), (contexts, words), numberings, table.cells, kept)
@@ -326,8 +325,8 @@ def _opposite_arrays(
 
 def _free_side(arrays: SideArrays, mirror: ClassTable, least: int) -> Side:
     """Return a side whose elements with at least so many events move, unless they are pinned."""
-    sizes = arrays.sizes[:, 0]
-    free = (arrays.classes < arrays.candidates) & (sizes >= max(least, 1))
+    sizes = arrays.sizes.max(axis=1)
+    free = (arrays.classes < arrays.candidates) & (sizes >= least)
     return Side(arrays, mirror, falling_order(sizes, free))
 
 
