@@ -37,5 +37,5 @@ def load(path: str | Path, text: TextOptions | None = None) -> LanguageModel:
         return model
     counts = folder.array("word_counts", np.int64)
     if counts.size != len(vocabulary):
-        raise InputError(f"{path}: word_counts.npy does not belong to this model; make the folder again")
+        raise InputError(f"{path}: word_counts.npy does not belong to this model; recreate the folder")
     return dataclasses.replace(model, word_counts=counts)  # type: ignore[type-var]

@@ -128,7 +128,7 @@ class SearchOptions:
     """Do not merge and split classes after convergence (done for up to 400 classes)."""
 
     batch: int | None = None
-    """Words whose best classes are computed before any of them moves; 1 is the paper's algorithm."""
+    """Elements of a round, whose best classes are computed before any of them moves; 1: as in the paper."""
 
     heuristic: bool = False
     """Evaluate only the classes that the paper's heuristic selects."""

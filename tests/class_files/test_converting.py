@@ -279,7 +279,7 @@ def test_bad_inputs_and_outputs_are_refused_before_the_work(
     text = ("--text", made / "text.txt")
     (tmp_path / "empty").write_text("")
     refused = {
-        "holds no words": ("judge", made / "classes", *text, "--test", tmp_path / "empty"),
+        "contains no words": ("judge", made / "classes", *text, "--test", tmp_path / "empty"),
         "order of 2 or more": (
             *("convert", made / "classes", tmp_path / "x.classes", *text),
             *("--arpa", tmp_path / "x.arpa", "--order", "0"),

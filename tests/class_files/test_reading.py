@@ -176,8 +176,8 @@ def test_packed_files(tmp_path: Path) -> None:
 
 
 BROKEN: dict[str, tuple[bytes, str]] = {
-    "empty": (b"", "holds no classes"),
-    "blank": (b"\n \n", "holds no classes"),
+    "empty": (b"", "contains no classes"),
+    "blank": (b"\n \n", "contains no classes"),
     "one column": (b"the\t1\ncat\n", "line 2: expected a word"),
     "no class": (b"the\t1\ncat\t\n", "line 2"),
     "a count that is none": (b"the\t1\t5\ncat\t2\tx\n", "line 2"),

@@ -122,7 +122,7 @@ def test_info_verify_finds_what_was_altered(here: Path, command: Command) -> Non
         assert command("info", "counts").code == 0
         code, out, err = command("info", "counts", "--verify")
         assert (code, out) == (2, "")
-        assert err == f"classgram: counts/{name}: was altered after it was written; make the folder again\n"
+        assert err == f"classgram: counts/{name}: was altered after it was written; recreate the folder\n"
         path.write_bytes(whole)
     assert command("info", "counts", "--verify").code == 0
 
@@ -143,16 +143,19 @@ def make_bad_inputs() -> None:
 
 
 BAD: list[tuple[list[str], str]] = [
-    (["empty.txt"], "empty.txt: the text is empty: it holds no words; name another"),
-    (["blank.txt"], "blank.txt: the text is empty: it holds no words; name another"),
+    (["empty.txt"], "empty.txt: the text is empty: it contains no words; name another"),
+    (["blank.txt"], "blank.txt: the text is empty: it contains no words; name another"),
     (["missing.txt"], "missing.txt: no such file or folder"),
-    (["folder"], "folder: the folder holds no text; name a folder with files, or a file"),
+    (["folder"], "folder: the folder contains no text; name a folder with files, or a file"),
     ([], "no text given: name files, folders, or - for standard input"),
     (["cut.gz"], "cut.gz: broken or cut short gz file (Compressed file ended before the end-of-stream"),
     (["plain.zst"], "plain.zst: broken or cut short zst file ("),
     (["latin.txt"], "latin.txt, line 2: invalid UTF-8 at byte 7; convert the file, or go on with --enc"),
     (["nul.txt"], "nul.txt, line 2: NUL byte at byte 6; is it a text file? convert it to UTF-8"),
-    (["symbol.txt"], "symbol.txt, line 2: the text holds a literal </s>, which marks sentences; remove it"),
+    (
+        ["symbol.txt"],
+        "symbol.txt, line 2: the text contains a literal </s>, which marks sentences; remove it",
+    ),
     (["field.jsonl"], "field.jsonl, line 2: no text in field 'text'; name another with --field"),
     (["text.txt", "--order", "0"], "--order must be 1 or more"),
     (
@@ -210,7 +213,7 @@ def test_info_names_the_damaged_file(here: Path, command: Command, damage: Calla
         code, out, err = command("info", "copy", "--verify")
         shutil.rmtree("copy")
         if (name, damage) == ("config.json", Path.unlink):
-            name = "copy: is not a result of classgram: it holds no config.json"
+            name = "copy: is not a result of classgram: it contains no config.json"
         # A config.json that lacks only its last line end is whole.
         assert (code, out, err.count("\n")) == (2, "", 1) or name == "config.json"
         assert name in err or code == 0

@@ -155,7 +155,7 @@ def test_both_forms_give_the_same_classes(
 @pytest.mark.parametrize("criterion", ["ml", "loo"])
 @pytest.mark.parametrize("shape", ["joint", "predictive"])
 def test_both_forms_agree_on_a_larger_text(shape: str, criterion: str) -> None:
-    """Large counts, many classes, and rows that outgrow their rooms."""
+    """Large counts, many classes, and rows that outgrow their capacity."""
     chance = random.Random(3)
     words = [f"w{i}" for i in range(300)]
     weights = [100_000 / (i + 1) ** 1.3 for i in range(300)]

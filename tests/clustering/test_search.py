@@ -106,9 +106,9 @@ def test_rivals_are_the_classes_that_come_near(case: Case) -> None:
 
 def hopeful(arrays: SideArrays, elements: npt.NDArray[np.int32], leeway: float) -> list[bool]:
     """Which elements have a rival that is due."""
-    marks = np.zeros(elements.size, np.uint8)
-    mark_worth_retrying(arrays, elements, leeway, marks)
-    return [bool(mark) for mark in marks]
+    flags = np.zeros(elements.size, np.uint8)
+    mark_worth_retrying(arrays, elements, leeway, flags)
+    return [bool(flag) for flag in flags]
 
 
 @given(

@@ -58,7 +58,7 @@ def test_only_unknown_words(model: LanguageModel) -> None:
 
 
 def test_empty_text(model: LanguageModel) -> None:
-    with pytest.raises(InputError, match="holds no words"):
+    with pytest.raises(InputError, match="contains no words"):
         evaluate(model, text_from_strings(["", " "]))
 
 

@@ -171,7 +171,7 @@ def test_models_without_word_ngrams_get_some(counts: NgramCounts) -> None:
     notes: list[str] = []
     exported = export_backoff(tuple_model(counts, 2, "interpolated"), note=notes.append)
     assert exported.grown > 0
-    assert "holds no word n-grams" in notes[0]
+    assert "contains no word n-grams" in notes[0]
     # One class for all words says nothing that unigrams do not.
     nothing = np.zeros(len(counts.vocabulary), np.int32)
     from classgram.models.class_based.class_model import ClassMaps, estimate_class_model

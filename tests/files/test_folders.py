@@ -155,7 +155,7 @@ def truncate(path: Path) -> None:
 
 
 DAMAGES: list[tuple[Callable[[Path], object], str]] = [
-    (lambda r: (r / "config.json").unlink(), r"r: is not a result of classgram: it holds no config.json"),
+    (lambda r: (r / "config.json").unlink(), r"r: is not a result of classgram: it contains no config.json"),
     (lambda r: truncate(r / "config.json"), r"config.json: damaged"),
     (lambda r: (r / "config.json").write_bytes(b"\xff{"), r"config.json: damaged"),
     (lambda r: (r / "config.json").write_text("[" * 99999), r"config.json: damaged"),
@@ -167,22 +167,22 @@ DAMAGES: list[tuple[Callable[[Path], object], str]] = [
     (lambda r: edit_config(r, arrays={"a": {"dtype": "zz"}}), r"config.json: its list of files is damaged"),
     (lambda r: edit_config(r, texts={"../x": {"bytes": 1, "checksum": ""}}), r"names a file outside"),
     (lambda r: edit_config(r, texts={"/etc/passwd": {"bytes": 1, "checksum": ""}}), r"names a file outside"),
-    (lambda r: edit_config(r, format="classgram-model"), r"r: holds model, not counts"),
+    (lambda r: edit_config(r, format="classgram-model"), r"r: contains model, not counts"),
     (lambda r: edit_config(r, order="x"), r"config.json: 'order' is not a whole number"),
     (lambda r: edit_config(r, order=4), r"config.json: lists no array 'starts-4'"),
     (lambda r: edit_config(r, text={"colour": 1}), r"config.json: unknown text options"),
     (lambda r: edit_config(r, text={"punctuation": "loud"}), r"config.json: unknown text options"),
     (lambda r: (r / "words-2.npy").unlink(), r"words-2.npy: missing"),
     (lambda r: truncate(r / "words-2.npy"), r"words-2.npy: missing or damaged"),
-    (lambda r: append(r / "words-2.npy", b"more"), r"words-2.npy: holds more than its array"),
+    (lambda r: append(r / "words-2.npy", b"more"), r"words-2.npy: contains more than its array"),
     (lambda r: (r / "words-2.npy").write_bytes(b""), r"words-2.npy: missing or damaged"),
     (lambda r: (r / "words-2.npy").write_bytes(b"PK\x03\x04 foreign"), r"words-2.npy: missing or damaged"),
     (lambda r: np.save(r / "words-2.npy", np.zeros(3)), r"words-2.npy: is not the array"),
     (lambda r: np.save(r / "words-2.npy", np.array([{}]), allow_pickle=True), r"2.npy: missing or damaged"),
-    (lambda r: alter(r, "words-2", -1), r"words-2.npy: holds values out of range"),
-    (lambda r: alter(r, "words-3", 10**6), r"words-3.npy: holds values out of range"),
-    (lambda r: alter(r, "counts-2", -5), r"counts-2.npy: holds values out of range"),
-    (lambda r: alter(r, "starts-2", 10**12), r"starts-2.npy: is not in order"),
+    (lambda r: alter(r, "words-2", -1), r"words-2.npy: contains values out of range"),
+    (lambda r: alter(r, "words-3", 10**6), r"words-3.npy: contains values out of range"),
+    (lambda r: alter(r, "counts-2", -5), r"counts-2.npy: contains values out of range"),
+    (lambda r: alter(r, "starts-2", 10**12), r"starts-2.npy: is not sorted"),
     (lambda r: (r / "vocabulary.txt").unlink(), r"vocabulary.txt: missing"),
     (lambda r: truncate(r / "vocabulary.txt"), r"vocabulary.txt: has \d+ bytes instead of \d+"),
     (lambda r: rewrite(r, b"the", b"t\xffe"), r"vocabulary.txt: is not UTF-8"),
@@ -255,10 +255,10 @@ def test_numbers_out_of_range_are_refused(tmp_path: Path) -> None:
     check_range(folder, "a", np.array([0, 4]), 0, 5)
     check_starts(folder, "a", np.array([0, 0, 2]), 2, 2)
     for ids in ([-1], [5]):
-        with pytest.raises(InputError, match=r"a.npy: holds values out of range"):
+        with pytest.raises(InputError, match=r"a.npy: contains values out of range"):
             check_range(folder, "a", np.array(ids), 0, 5)
     for starts in ([], [0, 2], [1, 1, 2], [0, 1, 3], [0, 3, 2]):
-        with pytest.raises(InputError, match=r"a.npy: is not in order"):
+        with pytest.raises(InputError, match=r"a.npy: is not sorted"):
             check_starts(folder, "a", np.array(starts, np.int64), 2, 2)
 
 

@@ -113,7 +113,7 @@ def test_config_that_does_not_fit(saved: Path, tmp_path: Path) -> None:
     edits: dict[str, Callable[[dict[str, object]], object]] = {
         "newer classgram": lambda config: config.update(version=99),
         "unknown form of model": lambda config: config.update(form="telepathy"),
-        "holds counts, not model": lambda config: config.update(format="classgram-counts"),
+        "contains counts, not model": lambda config: config.update(format="classgram-counts"),
         "not written by classgram": lambda config: config.pop("format"),
     }
     for what, edit in edits.items():

@@ -164,11 +164,11 @@ BAD: dict[str, Callable[[], Any]] = {
     "a list of strings is a text": lambda: classgram.cluster(["text.txt", "text.txt"]),
     "one text": lambda: classgram.count("text.txt", LINES),
     "counts already": lambda: classgram.count("counts"),
-    "holds no texts": lambda: classgram.count(5),  # type: ignore[arg-type]
-    "it holds no words": lambda: classgram.count([""]),
+    "contains no texts": lambda: classgram.count(5),  # type: ignore[arg-type]
+    "it contains no words": lambda: classgram.count([""]),
     "options are fixed": lambda: classgram.cluster("counts", lowercase=True),
     "and text options are fixed": lambda: classgram.train("counts", min_count=2, recipe="katz"),
-    "the counts: holds counts": lambda: classgram.train(NgramCounts.load("counts"), punctuation="strip"),
+    "the counts: contains counts": lambda: classgram.train(NgramCounts.load("counts"), punctuation="strip"),
     "but TextOptions": lambda: classgram.count(classgram.text_from_strings(LINES), lowercase=True),
     "give --valid": lambda: classgram.train("counts"),
     "criterion='best': must be 'ml', 'loo'": lambda: classgram.cluster("text.txt", criterion="best"),

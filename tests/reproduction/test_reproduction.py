@@ -201,7 +201,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
         (["--train", "text.txt", "-o", "text.txt"], "exists and is a file"),
         (["--train", "text.txt", "-o", "nowhere/made"], "there is no folder"),
         (["--train", "text.txt", "-o", "foreign"], "is no result of classgram"),
-        (["--train", "text.txt", "-o", "counts"], "holds another result"),
+        (["--train", "text.txt", "-o", "counts"], "contains another result"),
         (["--train", "text.txt", "-o", "made", "--only", "table-10"], "table-9, section-2"),
         (["--train", "text.txt", "-o", "made", "--scale", "huge"], "huge"),
         (["--train", "text.txt", "-o", "made", "--workers", "0"], "--workers must be 1"),

@@ -94,14 +94,14 @@ def test_a_missing_or_wrong_column_of_parquet_is_named(tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "a.parquet", n=[1, 2], raw=[b"x", b"y"], text=["a", "b <s>"])
     for field, message in (
         ("body", r"a.parquet: no column 'body'; name another with --field \(it has: n, raw, text\)"),
-        ("n", r"a.parquet: column 'n' holds int64, not text; name another with --field"),
-        ("raw", r"a.parquet: column 'raw' holds binary, not text; name another with --field"),
+        ("n", r"a.parquet: column 'n' contains int64, not text; name another with --field"),
+        ("raw", r"a.parquet: column 'raw' contains binary, not text; name another with --field"),
     ):
         with pytest.raises(InputError, match=message):
             whole(read_text(path, read=ReadOptions(field=field)))
         with pytest.raises(InputError, match=message):
             list(read_records([path], ReadOptions(field=field)))
-    with pytest.raises(InputError, match=r"a.parquet, line 2: the text holds a literal <s>"):
+    with pytest.raises(InputError, match=r"a.parquet, line 2: the text contains a literal <s>"):
         count_ngrams(path)
 
 
@@ -286,7 +286,7 @@ def test_random_bytes_are_text_or_refused(tmp_path: Path, data: bytes) -> None:
         ("a.jsonl", b"\n[1]", r"a.jsonl, line 2: not a JSON record with fields"),
         ("a.jsonl", b'{"text": "a"', r"a.jsonl, line 1: not a JSON record \(.*; repair or remove"),
         ("a.jsonl", b"[" * 99999, r"a.jsonl, line 1: not a JSON record"),
-        ("a.jsonl", b'{"text": "a\\u0000b"}', r"a.jsonl, line 1: NUL character at 1; remove it"),
+        ("a.jsonl", b'{"text": "a\\u0000b"}', r"a.jsonl, line 1: NUL character at position 1; remove it"),
         ("a.jsonl", b'{"text": "x\\n\\n\\ud800"}', r"line 1: lone surrogate at character 3;.*replace"),
         ("a.jsonl", b'\n{"text": "\xff"}', r"a.jsonl, line 2: invalid UTF-8 at byte 11"),
     ],
@@ -310,10 +310,10 @@ def test_invalid_text_is_replaced_where_asked(tmp_path: Path) -> None:
 
 def test_symbols_are_named_with_their_line_in_the_file(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\n\ntwo <s> three\n")
-    with pytest.raises(InputError, match=r"a.txt, line 3: the text holds a literal <s>.*--skip-symbols"):
+    with pytest.raises(InputError, match=r"a.txt, line 3: the text contains a literal <s>.*--skip-symbols"):
         count_ngrams(tmp_path / "a.txt")
     (tmp_path / "a.jsonl").write_text('{"text": "a\\nb\\nc"}\n{"text": "d\\n</s>"}\n')
-    with pytest.raises(InputError, match=r"a.jsonl, line 2: the text holds a literal </s>"):
+    with pytest.raises(InputError, match=r"a.jsonl, line 2: the text contains a literal </s>"):
         count_ngrams(tmp_path / "a.jsonl")
 
 
@@ -325,7 +325,7 @@ def test_symbols_are_named_with_their_line_in_the_file(tmp_path: Path) -> None:
         (["*.none"], r"\*.none: no such file or folder"),
         ([""], "'': no such file or folder"),
         (["x" * 5000], "x: cannot be read: File name too long"),
-        (["folder.txt"], "folder.txt: the folder holds no text"),
+        (["folder.txt"], "folder.txt: the folder contains no text"),
         (["nul\0name"], "no such file"),
     ],
 )

@@ -24,7 +24,7 @@ class Defect(Enum):
     BYTE_ORDER_MARK = _Description("a byte-order mark precedes \\data\\", _ALL)
     INVALID_UTF8 = _Description("the line is not UTF-8", _PYTHON)
     CARRIAGE_RETURN = _Description("the line ends in CR LF", f"{_STRICT}, SRILM, pyctcdecode")
-    CONTROL_CHARACTER = _Description("the line holds a NUL or unusual white space", f"{_STRICT}, SRILM")
+    CONTROL_CHARACTER = _Description("the line contains a NUL or unusual white space", f"{_STRICT}, SRILM")
     CUT_SHORT = _Description("the compressed file is corrupt or cut short", _ALL, repairable=False)
     EMPTY_FILE = _Description("the file is empty", _ALL, repairable=False)
     TEXT_BEFORE_DATA = _Description(

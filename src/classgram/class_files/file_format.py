@@ -59,7 +59,7 @@ class FileFormat:
         return self.plausible(lines, named)
 
     def members(self, lines: Lines, name: str) -> FoundMembers:
-        """Return what the lines of a file say."""
+        """Yield the members listed in the lines of a file."""
         if self.read is not None:
             yield from self.read(lines, name)
             return

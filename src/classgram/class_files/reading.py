@@ -30,7 +30,7 @@ def read_classes(path: str | Path, form: ClassFormat | None = None) -> ClassList
     name = display_name(path)
     lines = list(_file_lines(path))
     if not lines:
-        raise InputError(f"{name}: holds no classes; name a class file or a folder made by cluster")
+        raise InputError(f"{name}: contains no classes; name a class file or a folder made by cluster")
     chosen = form or _guess_format(lines, path)
     return _checked_list(name, chosen, FORMATS[chosen].members(lines, name))
 
@@ -46,10 +46,10 @@ def read_start(name: str) -> Partition | ClassList | None:
 
 
 def load_partition(path: Path) -> Partition:
-    """Read a folder made by cluster; another folder raises an error that says what it holds."""
+    """Read a folder made by cluster; another folder raises an error that says what it contains."""
     content = folder_kind(path)
     if path.is_dir() and content != "partition":
-        held = f"holds {content}, not classes" if content else "is a folder without classes"
+        held = f"contains {content}, not classes" if content else "is a folder without classes"
         raise InputError(f"{path}: {held}; name a class file or a folder made by cluster")
     return Partition.load(path)
 
@@ -69,7 +69,7 @@ def _file_lines(path: Path) -> Iterator[Line]:
                 ) from None
             if b"\0" in data:
                 raise InputError(
-                    f"{display_name(path)}, line {number}: holds a NUL byte; is it a class file?"
+                    f"{display_name(path)}, line {number}: contains a NUL byte; is it a class file?"
                 )
             if data.strip():
                 yield Line(number, data.rstrip(b"\r\n"))

@@ -25,10 +25,10 @@ def format_lines(listed: ClassList, form: ClassFormat, note: Note = lambda text:
     if not file_format.sentence_ends:
         listed = listed.without(*SENTENCE_ENDS)
     if not listed.members:
-        raise InputError(f"{listed.source}: holds no words besides <s> and </s>")
+        raise InputError(f"{listed.source}: contains no words besides <s> and </s>")
     for member in listed.members:
         if member.word.encode().split() != [member.word.encode()]:
-            raise InputError(f"{listed.source}: the word {member.word!r} holds white space; join its parts")
+            raise InputError(f"{listed.source}: {member.word!r} contains white space; join its parts")
     if file_format.needs == "probabilities":
         listed = _with_probabilities(listed, note)
     if file_format.needs == "counts" and not listed.counted:

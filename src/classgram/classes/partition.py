@@ -117,7 +117,7 @@ class Partition:
             maps.append(classes)
             counts.append(count)
         if not maps:
-            raise InputError(f"{folder.path}: holds no classes; make the folder again")
+            raise InputError(f"{folder.path}: contains no classes; recreate the folder")
         shape = str(folder.require("shape"))
         return cls(shape, order, vocabulary, tuple(maps), numbers, tuple(counts), contexts)
 

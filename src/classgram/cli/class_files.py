@@ -131,7 +131,7 @@ def judge(
     known = counts.vocabulary
     held_out = known.encode(read_text(*test, text=known.text, read=read), read) if test else None
     if held_out is not None and held_out.tokens == 0:
-        raise InputError(f"{', '.join(test)}: the text is empty: it holds no words")
+        raise InputError(f"{', '.join(test)}: the text is empty: it contains no words")
     judged = [judge_classes(path, counts, held_out, source_format) for path in files]
     if show.json:
         print_json({"missing_words": MISSING_RULE, "files": [row.as_dict() for row in judged]})

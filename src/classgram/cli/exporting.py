@@ -185,7 +185,7 @@ def _sentences_of(model: "LanguageModel", valid: Path) -> "tuple[str, Sentences]
 
     sentences = model.vocabulary.encode(read_text(str(valid), text=model.vocabulary.text))
     if not sentences.tokens:
-        raise InputError(f"{valid}: the text is empty: it holds no words")
+        raise InputError(f"{valid}: the text is empty: it contains no words")
     return str(valid), sentences
 
 

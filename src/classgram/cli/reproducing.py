@@ -68,9 +68,7 @@ def reproduce(
     from classgram.runtime.progress import progress
     from classgram.text.demo_text import demo_text
 
-    if test and not train:
-        raise InputError("--test needs --train; name a training text, or leave both out")
-    _check_numbers(test_share, seed)
+    _check(train, test, test_share, seed)
     wanted = SCALES[scale]
     texts = Texts(
         train or (str(demo_text()),), test, test_share, seed, most_words=wanted.most_words, read=read
@@ -91,8 +89,10 @@ def reproduce(
         raise outcomes.stopped
 
 
-def _check_numbers(test_share: float, seed: int) -> None:
-    """Raise InputError for numbers out of range."""
+def _check(train: tuple[str, ...], test: tuple[str, ...], test_share: float, seed: int) -> None:
+    """Raise InputError for a test text without a training text, and for numbers out of range."""
+    if test and not train:
+        raise InputError("--test needs --train; name a training text, or leave both out")
     if not 0 < test_share < 1:
         raise InputError(f"--test-share {test_share}: must be between 0 and 1, such as 0.05")
     if seed < 0:

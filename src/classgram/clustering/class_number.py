@@ -13,24 +13,6 @@ from classgram.options import SearchOptions
 from classgram.runtime.compiled.arrays import BoolArray, Int32Array, Int64Array
 from classgram.runtime.progress import Report
 
-_FIRST_NUMBER = 2
-"""The number of classes to begin with."""
-
-_ALWAYS_DOUBLED = 16
-"""Up to this, numbers are doubled in any case."""
-
-_WORTHWHILE_BITS = 0.1
-"""Bits a word that doubling a large number must gain for it to be doubled again."""
-
-_LARGE_NUMBER = 256
-"""Up to this, numbers are doubled as long as anything is gained."""
-
-_EQUAL_BITS = 0.005
-"""Bits a word below which two numbers are equally good: the smaller one is taken then."""
-
-_CLOSE_RATIO = 1.02
-"""Numbers nearer to each other than by this factor are not told apart."""
-
 Curve = tuple[tuple[int, float], ...]
 Climb = Callable[[ClusteringProblem, State], State]
 
@@ -81,29 +63,30 @@ def choose_class_number(problem: ClusteringProblem, climb: Climb, report: Report
     most = judged.elements[-1]
     if not (judged.sizes[-1][judged.free[-1]] >= 2).any():
         return 1, ((1, 0.0),)
-    growth = _Growth(judged, climb, report)
-    number, gain = min(_FIRST_NUMBER, most), np.inf
+    growth, tuning = _Growth(judged, climb, report), problem.tuning
+    number, gain = min(tuning.first_number, most), np.inf
     growth.begin(number)
     while number < most:
-        wanted = _WORTHWHILE_BITS if number > _LARGE_NUMBER else _EQUAL_BITS
-        if number >= _ALWAYS_DOUBLED and gain <= wanted:
+        wanted = tuning.worthwhile_bits if number > tuning.large_number else tuning.equal_bits
+        if number >= tuning.always_doubled and gain <= wanted:
             break
         before, number = number, min(2 * number, most)
         growth.attempt(number)
         gain = growth.bits(number, before)
-    good = _smallest_good(growth) if gain <= _EQUAL_BITS else number
+    good = _smallest_good(growth) if gain <= tuning.equal_bits else number
     return good, tuple(sorted(growth.values.items()))
 
 
 def _smallest_good(growth: _Growth) -> int:
     """Return the smallest number that is as good as the best, trying some between those tried."""
+    tuning = growth.problem.tuning
     best = max(growth.values, key=growth.values.__getitem__)
-    good = min(known for known in growth.values if growth.bits(best, known) < _EQUAL_BITS)
+    good = min(known for known in growth.values if growth.bits(best, known) < tuning.equal_bits)
     poor = max((known for known in growth.values if known < good), default=good - 1)
-    while good > _CLOSE_RATIO * poor and good - poor > 1:
+    while good > tuning.close_ratio * poor and good - poor > 1:
         middle = (poor + good) // 2
         growth.attempt(middle)
-        if growth.bits(best, middle) < _EQUAL_BITS:
+        if growth.bits(best, middle) < tuning.equal_bits:
             good = middle
         else:
             poor = middle

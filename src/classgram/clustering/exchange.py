@@ -5,6 +5,8 @@ highest; repeat until a full sweep moves nothing. For N-grams (figure 2) the ele
 G2, and then the contexts, classes G1. A sweep is cut into rounds of ``--batch`` elements: the best class of
 each is found against a fixed table (*propose*), then they are moved in order, each gain checked again on the
 table as it then is (*apply*). Rounds of one element are the paper's algorithm.
+
+Begin reading at ``run_sweep``. The glossary of what the kernels work on is ``_kernels/side_arrays.py``.
 """
 
 import time
@@ -53,7 +55,7 @@ def exchange(
 ) -> Result:
     """Cluster the words of a text, and its contexts where they have classes of their own.
 
-    ``start`` holds classes found earlier, which ``search.start`` names if it is a path. Interrupted (time
+    ``start`` contains classes found earlier, which ``search.start`` names if it is a path. Interrupted (time
     limit, Ctrl-C), the run still returns the best classes so far and says so.
     """
     options, search, run = options or ClusterOptions(), search or SearchOptions(), run or RunOptions()
@@ -101,10 +103,10 @@ def run_sweep(progress: SearchProgress, cursor: Cursor, engine: Engine, watch: W
         else:
             moved = 0
             rounds = engine.rounds(progress.state, cursor.side, rule, cursor.kind.tries_runners_up)
-            for batch in _batches(elements, progress.batch):
-                proposals = rounds.propose(batch)  # against a fixed table
-                moved += rounds.apply(batch, proposals)
-        # Advanced at once after the moves, so that Ctrl-C finds state and cursor in step.
+            for members in _cut_into_rounds(elements, progress.batch):
+                proposals = rounds.propose(members)  # all threads, against a fixed table
+                moved += rounds.apply(members, proposals)  # one thread, in order
+        # Advanced right after the moves, so that the cursor agrees with the classes if Ctrl-C comes now.
         cursor.moved, cursor.position = cursor.moved + moved, cursor.position + elements.size
         watch.visited(cursor, elements.size, time.perf_counter() - started)
     value = value_after(progress, cursor)
@@ -133,7 +135,7 @@ def climber(engine: Engine, deadline: float | None) -> Climb:
 
 
 def _cool(progress: SearchProgress, engine: Engine, watch: Watch) -> None:
-    """Visit all elements once more without noise, where annealing is cut short: it ends hot."""
+    """Visit all elements once more without noise if annealing was cut short."""
     if progress.neighbour_lists or not is_annealing(progress):
         return
     watch.let_finish()
@@ -145,7 +147,7 @@ def _cool(progress: SearchProgress, engine: Engine, watch: Watch) -> None:
         return
 
 
-def _batches(elements: Int32Array, size: int) -> Iterator[Int32Array]:
+def _cut_into_rounds(elements: Int32Array, size: int) -> Iterator[Int32Array]:
     """Yield the elements of each round."""
     for first in range(0, elements.size, size):
         yield elements[first : first + size]

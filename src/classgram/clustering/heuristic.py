@@ -33,7 +33,7 @@ def lists_of_side(state: State, number: int, options: SearchOptions) -> Candidat
         lists=np.full((arrays.candidates, positions, options.neighbours), -1, np.int32),
         moves=np.array([options.renew], np.int64),
         targets=np.zeros(options.targets + 2, np.int32),
-        marks=np.zeros(side.rows, np.int32),
+        flags=np.zeros(side.rows, np.int32),
         ranked=np.zeros(options.neighbours, np.int32),
         ranked_counts=np.zeros(2 * max(options.targets + 2, options.neighbours) + 8, np.int64),
         opposite_totals=opposite,

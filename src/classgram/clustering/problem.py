@@ -96,7 +96,7 @@ def make_problem(
         sizes, free = (contexts_sizes, words), (free_contexts, unpinned)
     problem = ClusteringProblem(counts, options, events, contexts, pins, sizes, free, tuning)
     if problem.elements[-1] == 0:
-        raise InputError("the text holds no word that could be clustered; give more text")
+        raise InputError("the text contains no word that could be clustered; give more text")
     _check_movable(problem)
     return problem
 

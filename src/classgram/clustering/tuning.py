@@ -18,10 +18,10 @@ class SearchTuning:
     smallest_gain: float = 1e-9
     """Share of |F|: what a move must gain. Below it lies the rounding of F itself."""
     largest_batch: int = 2048
-    """Elements a round at most. PTB, NOV."""
+    """Elements of a round at most. PTB, NOV."""
     rounds_per_sweep: int = 24
-    """Rounds that a sweep is cut into, up to the largest batch: threads wait after each. NOV: neighbouring
-    values need 10 to 40 % more evaluations of all classes, PTB is indifferent."""
+    """Rounds that a sweep is cut into, unless they are larger than that: threads wait after each. NOV:
+    neighbouring values need 10 to 40 % more evaluations of all classes, PTB is indifferent."""
     chunk_seconds: float = 0.25
     """Seconds of work between two checks of the time limit, of Ctrl-C and of the progress bar."""
 
@@ -71,6 +71,18 @@ class SearchTuning:
     # Number of classes
     climbing_sweeps: int = 5
     """Sweeps that tell large numbers of classes apart. PTB."""
+    first_number: int = 2
+    """Classes that ``--classes auto`` begins with. Its thresholds were tuned on 12 generated texts."""
+    always_doubled: int = 16
+    """Classes up to which the number is doubled in any case."""
+    large_number: int = 256
+    """Classes up to which the number is doubled as long as ``equal_bits`` are gained."""
+    worthwhile_bits: float = 0.1
+    """Bits a word that doubling a large number must gain for it to be doubled again."""
+    equal_bits: float = 0.005
+    """Bits a word below which two numbers are equally good: the smaller one is taken then."""
+    close_ratio: float = 1.02
+    """Factor: bisection ends where two numbers are nearer than this."""
 
     # Threads and tables
     elements_per_thread: int = 32

@@ -189,7 +189,7 @@ def _scan(stream: IdStream, text: Text, scanner: WordScanner, quiet: bool, threa
         for _ in threads.map_behind(scan, text.chunks(count)):
             report(count.total, f"{human(stream.size)} words")
     if stream.size == 0:
-        raise InputError(f"{text.name}: the text is empty: it holds no words; name another")
+        raise InputError(f"{text.name}: the text is empty: it contains no words; name another")
 
 
 def _count(

@@ -1,4 +1,4 @@
-"""Links from n-grams to their suffixes: the entries one level down that lack the first word."""
+"""Links from n-grams to their suffixes: the same n-gram without its first word, one level down."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ def link_levels(levels: Sequence[Level]) -> list[Int32Array]:
         links.append(suffix_links(level, below, links[-1] if links else None))
         if links[-1].size and links[-1].min() < 0:
             raise InputError(
-                "the counts lack shorter n-grams that longer ones end in; "
+                "the counts are missing shorter n-grams that longer ones end in; "
                 "count again without cut-offs, or with some that do not fall as the order rises"
             )
     return links

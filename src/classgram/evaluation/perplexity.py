@@ -67,7 +67,7 @@ class Evaluation:
 
 
 def perplexity_of(log_probability: float, events: int) -> float:
-    """Return exp(-mean log-probability), limited to exp(700), which a float can hold."""
+    """Return exp(-mean log-probability), capped at exp(700) so that it does not overflow."""
     return float(np.exp(min(-log_probability / events, 700.0)))
 
 
@@ -132,7 +132,7 @@ def evaluate_by_sentence(
     batches = _sentence_batches(model.vocabulary, text, read)
     scored = [evaluate_sentences(model, batch) for batch in batches]
     if not scored:
-        raise InputError(f"{text.name}: the text is empty: it holds no words")
+        raise InputError(f"{text.name}: the text is empty: it contains no words")
     total = scored[0][0]
     for evaluation, _ in scored[1:]:
         total += evaluation

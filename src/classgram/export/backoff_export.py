@@ -125,7 +125,7 @@ def _back_off(
     levels = held_levels(model, counts)
     if len(levels) == 1 and not grow and not isinstance(model, NgramModel):
         grow = _DEFAULT_GROWTH
-        note(f"the model holds no word n-grams: up to {grow:,} are added, those that its classes raise most")
+        note(f"the model contains no word n-grams: up to {grow:,} are added, those its classes raise most")
     stepper = batch_stepper(model)
     rater = _LevelStepper(stepper, _first_probabilities(model), model.word_counts)
     tables = rater.rate(_padded(levels, max(order, 2)))

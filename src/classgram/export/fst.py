@@ -36,7 +36,7 @@ class _ClassTables(NamedTuple):
 
 
 def _class_tables(model: LanguageModel) -> _ClassTables:
-    """Return the tables of a class bigram, tied or with context classes; other models raise an error."""
+    """Return the tables of a class bigram, tied or joint; raise InputError for any other model."""
     if not isinstance(model, ClassModel | ClassNgramModel) or model.order != 2:
         raise InputError(
             "only class models of order 2 can be written as exact transducers; write an ARPA file "
@@ -92,7 +92,7 @@ def _symbol_table(vocabulary: Vocabulary, disambiguate: bool) -> bytes:
     names = [_EPSILON, *vocabulary.words, *([_DISAMBIGUATION] if disambiguate else [])]
     for name in (_EPSILON, _DISAMBIGUATION):
         if name in vocabulary:
-            raise InputError(f"the vocabulary holds {name!r}, which transducers use themselves; rename it")
+            raise InputError(f"the vocabulary contains {name!r}, which transducers use themselves; rename it")
     return "".join(f"{name} {number}\n" for number, name in enumerate(names)).encode()
 
 

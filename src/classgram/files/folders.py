@@ -34,11 +34,11 @@ class Folder:
         entry = self.config["arrays"].get(name)
         path = self.path / f"{name}.npy"
         if entry is None:
-            raise InputError(f"{self.path / CONFIG}: lists no array {name!r}; make the folder again")
+            raise InputError(f"{self.path / CONFIG}: lists no array {name!r}; recreate the folder")
         array = _map_array(path)
         described = (array.dtype.str, list(array.shape)) == (entry["dtype"], entry["shape"])
         if not described or array.dtype != np.dtype(dtype) or array.ndim != ndim:
-            raise InputError(f"{path}: is not the array that {CONFIG} describes; make the folder again")
+            raise InputError(f"{path}: is not the array that {CONFIG} describes; recreate the folder")
         return array
 
     def text(self, name: str) -> bytes:
@@ -48,14 +48,14 @@ class Folder:
     def require(self, key: str) -> Any:
         """Return a value of config.json that must be there."""
         if key not in self.config:
-            raise InputError(f"{self.path / CONFIG}: no {key!r}; make the folder again")
+            raise InputError(f"{self.path / CONFIG}: no {key!r}; recreate the folder")
         return self.config[key]
 
     def whole_number(self, key: str) -> int:
         """Return a value of config.json that must be a whole number."""
         value = self.require(key)
         if not isinstance(value, int):
-            raise InputError(f"{self.path / CONFIG}: {key!r} is not a whole number; make the folder again")
+            raise InputError(f"{self.path / CONFIG}: {key!r} is not a whole number; recreate the folder")
         return value
 
     def verify(self) -> None:
@@ -64,13 +64,11 @@ class Folder:
             array = self.array(name, entry["dtype"], len(entry["shape"]))
             if checksum(np.ascontiguousarray(array).data) != entry["checksum"]:
                 raise InputError(
-                    f"{self.path / name}.npy: was altered after it was written; make the folder again"
+                    f"{self.path / name}.npy: was altered after it was written; recreate the folder"
                 )
         for name, entry in self.config["texts"].items():
             if checksum(self.text(name)) != entry["checksum"]:
-                raise InputError(
-                    f"{self.path / name}: was altered after it was written; make the folder again"
-                )
+                raise InputError(f"{self.path / name}: was altered after it was written; recreate the folder")
 
 
 def read_folder(path: Path, kind: str | None = None) -> Folder:
@@ -82,7 +80,7 @@ def read_folder(path: Path, kind: str | None = None) -> Folder:
     config = _read_config(path)
     held = str(config["format"]).removeprefix("classgram-")
     if kind is not None and held != kind:
-        raise InputError(f"{path}: holds {held}, not {kind}")
+        raise InputError(f"{path}: contains {held}, not {kind}")
     for name in config["arrays"]:
         _check_listed(path, f"{name}.npy", None)
     for name, entry in config["texts"].items():
@@ -110,9 +108,9 @@ def _map_array(path: Path) -> AnyArray:
     except Exception as error:
         # NumPy parses a header as Python: what a damaged one raises may be almost anything.
         reason = " ".join(str(error).splitlines()[:1]) or type(error).__name__
-        raise InputError(f"{path}: missing or damaged ({reason}); make the folder again") from None
+        raise InputError(f"{path}: missing or damaged ({reason}); recreate the folder") from None
     if not whole:
-        raise InputError(f"{path}: holds more than its array; make the folder again")
+        raise InputError(f"{path}: contains more than its array; recreate the folder")
     return cast(AnyArray, array.view(np.ndarray))
 
 
@@ -127,11 +125,11 @@ def _read_bytes(path: Path) -> bytes:
 def _read_config(path: Path) -> dict[str, Any]:
     """Return a folder's config.json, after a check of its format and version."""
     if not (path / CONFIG).is_file():
-        raise InputError(f"{path}: is not a result of classgram: it holds no {CONFIG}")
+        raise InputError(f"{path}: is not a result of classgram: it contains no {CONFIG}")
     try:
         config = json.loads(_read_bytes(path / CONFIG))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path / CONFIG}: damaged ({error}); make the folder again") from None
+        raise InputError(f"{path / CONFIG}: damaged ({error}); recreate the folder") from None
     if not isinstance(config, dict) or not str(config.get("format")).startswith("classgram-"):
         raise InputError(f"{path / CONFIG}: not written by classgram")
     if not isinstance(config.get("version"), int) or config["version"] > VERSION:
@@ -145,7 +143,7 @@ def _read_config(path: Path) -> dict[str, Any]:
         for entry in config["texts"].values():
             int(entry["bytes"]), str(entry["checksum"])
     except (KeyError, TypeError, ValueError, AttributeError, SyntaxError):
-        raise InputError(f"{path / CONFIG}: its list of files is damaged; make the folder again") from None
+        raise InputError(f"{path / CONFIG}: its list of files is damaged; recreate the folder") from None
     return config
 
 
@@ -155,9 +153,9 @@ def _check_listed(folder: Path, name: str, size: int | None) -> None:
     if Path(name).is_absolute() or ".." in Path(name).parts:
         raise InputError(f"{folder / CONFIG}: names a file outside the folder: {name}")
     if not path.is_file():
-        raise InputError(f"{path}: missing; make the folder again")
+        raise InputError(f"{path}: missing; recreate the folder")
     if size is not None and path.stat().st_size != size:
-        raise InputError(f"{path}: has {path.stat().st_size} bytes instead of {size}; make the folder again")
+        raise InputError(f"{path}: has {path.stat().st_size} bytes instead of {size}; recreate the folder")
 
 
 def checksum(data: Any) -> str:
@@ -177,19 +175,19 @@ def fingerprint(arrays: Mapping[str, AnyArray], extra: object = None) -> str:
 
 
 def check_range(folder: Folder, name: str, array: AnyArray, low: int, high: int) -> None:
-    """Refuse an array with values outside low <= value < high, before a kernel sees it."""
+    """Raise InputError for values outside low <= value < high, before a kernel sees them."""
     if array.size and (int(array.min()) < low or int(array.max()) >= high):
-        raise InputError(f"{folder.path / name}.npy: holds values out of range; make the folder again")
+        raise InputError(f"{folder.path / name}.npy: contains values out of range; recreate the folder")
 
 
 def check_finite(folder: Folder, name: str, array: AnyArray) -> None:
-    """Refuse an array with infinite or undefined values, which show in its least or largest one."""
+    """Raise InputError for NaN or infinite values, which show in the minimum or the maximum."""
     if array.size and not (np.isfinite(array.min()) and np.isfinite(array.max())):
-        raise InputError(f"{folder.path / name}.npy: holds values that are no numbers; make the folder again")
+        raise InputError(f"{folder.path / name}.npy: contains NaN or infinite values; recreate the folder")
 
 
 def check_starts(folder: Folder, name: str, starts: AnyArray, rows: int, size: int) -> None:
-    """Refuse starts of compressed rows that do not rise from 0 to the number of entries."""
+    """Raise InputError unless the row starts increase from 0 to the number of entries."""
     whole = starts.size == rows + 1 and starts[0] == 0 and starts[-1] == size
     if not whole or (starts.size > 1 and int(np.diff(starts).min()) < 0):
-        raise InputError(f"{folder.path / name}.npy: is not in order; make the folder again")
+        raise InputError(f"{folder.path / name}.npy: is not sorted; recreate the folder")

@@ -84,7 +84,7 @@ def train_model(
     partition: Partition | None = None,
     note: Note = silent,
 ) -> LanguageModel:
-    """Train the model that the options ask for; ``note`` is told what had to be decided."""
+    """Train the model that the options ask for; ``note`` is called with what had to be decided."""
     options = options or ModelOptions()
     order = min(training_order(options, partition), counts.order)
     if options.order is not None and options.order > counts.order:

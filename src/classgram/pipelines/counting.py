@@ -97,7 +97,7 @@ def _agreeing(counts: NgramCounts, reading: Reading, name: str) -> NgramCounts:
     asked = not isinstance(reading.vocabulary, Vocabulary) and reading.vocabulary != VocabularyOptions()
     if asked or reading.text not in (None, TextOptions(), counts.vocabulary.text):
         raise InputError(
-            f"{name}: holds counts, whose vocabulary and text options are fixed; "
+            f"{name}: contains counts, whose vocabulary and text options are fixed; "
             "count the text again to change them"
         )
     return counts

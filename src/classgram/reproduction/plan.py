@@ -105,10 +105,10 @@ class Plan:
     def missing(self, wanted: dict[str, int]) -> tuple[str, ...]:
         """Return a note on the sets that the text is too small for."""
         there = {one.name for one in self.sets(wanted)}
-        lacking = [name for name in wanted if name not in there]
-        if not lacking:
+        missing = [name for name in wanted if name not in there]
+        if not missing:
             return ()
-        return (f"{', '.join(lacking)}: the training text holds {self.facts.train_words:,} words, no more.",)
+        return (f"{', '.join(missing)}: the training text contains only {self.facts.train_words:,} words.",)
 
     @property
     def search_sample(self) -> Sample:
@@ -122,7 +122,7 @@ class Plan:
 
     @property
     def exact(self) -> SearchOptions:
-        """The exact search: single moves, as in the paper, without regrouping of whole classes."""
+        """The exact search: single moves, as in the paper, without merging and splitting whole classes."""
         return SearchOptions(seed=self.seed, no_regroup=True)
 
     @property

@@ -39,8 +39,8 @@ _KIND = "reproduction"
 
 NOT_RUN = Gap("not run")
 
-Told = Callable[[int, int, str], None]
-"""Told how many cells are done, of how many, and what the last one was."""
+OnProgress = Callable[[int, int, str], None]
+"""Called with how many cells are done, of how many, and what the last one was."""
 
 
 class _CellWork(NamedTuple):
@@ -111,7 +111,7 @@ class Outcomes:
 def _open_store(output: Path, texts: Texts) -> Store:
     """Return the folder of results, made if it is not there."""
     if output.is_dir() and folder_kind(output) not in (None, _KIND):
-        raise InputError(f"{output}: holds another result of classgram; choose another name")
+        raise InputError(f"{output}: contains another result of classgram; choose another name")
     store = Store(output, texts.fingerprint())
     try:
         output.mkdir(exist_ok=True)
@@ -171,7 +171,7 @@ def _perform(work: _CellWork | _CountWork) -> None:
 
 
 def reproduce(
-    texts: Texts, scale: Scale, output: Path, only: Sequence[str], processes: int, told: Told
+    texts: Texts, scale: Scale, output: Path, only: Sequence[str], processes: int, on_progress: OnProgress
 ) -> Outcomes:
     """Run what has no result yet; stopped by Ctrl-C, everything done so far is kept."""
     check_names(only)
@@ -182,15 +182,15 @@ def reproduce(
     _write_config(store, _describe_run(texts, plan))
     experiments = all_experiments(plan)
     missing = _missing_cells(store, experiments, running_order(only or list(EXPERIMENTS)))
-    told(0, len(missing), "")
+    on_progress(0, len(missing), "")
     if missing and not all(is_whole(text_folder(store.work, reading)) for reading in READINGS):
         prepare_texts(texts, store.work)
-    failures, stopped = _run_cells(store, missing, processes, told)
+    failures, stopped = _run_cells(store, missing, processes, on_progress)
     return Outcomes(plan, experiments, store, failures, stopped)
 
 
 def _run_cells(
-    store: Store, cells: Sequence[Cell], processes: int, told: Told
+    store: Store, cells: Sequence[Cell], processes: int, on_progress: OnProgress
 ) -> tuple[dict[Path, Failure], KeyboardInterrupt | None]:
     """Run cells in processes; give what failed, and what stopped the run if it was stopped."""
     failures: dict[Path, Failure] = {}
@@ -202,7 +202,7 @@ def _run_cells(
             finished += 1
             if isinstance(outcome, Failure):
                 failures[job.work.result] = outcome
-            told(finished, len(cells), _describe(job.work.cell))
+            on_progress(finished, len(cells), _describe(job.work.cell))
 
     try:
         with Pool(processes, warm_up, _perform) as pool:

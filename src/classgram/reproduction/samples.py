@@ -144,7 +144,7 @@ def _lines_with_words(readings: list[Sentences], paths: tuple[str, ...]) -> Int6
     usable = np.logical_and.reduce([np.diff(sentences.offsets) > 1 for sentences in readings])
     found = np.flatnonzero(usable)
     if found.size == 0:
-        raise InputError(f"{', '.join(paths)}: the text is empty: it holds no words; name another")
+        raise InputError(f"{', '.join(paths)}: the text is empty: it contains no words; name another")
     return found
 
 

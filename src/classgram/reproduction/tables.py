@@ -131,7 +131,7 @@ def rank_correlation(xs: Sequence[Entry], ys: Sequence[Entry]) -> float | None:
 
 
 def ranks(values: Sequence[float]) -> list[float]:
-    """Return the rank of each value from 0 up, equal ones sharing the mean of theirs."""
+    """Return the 0-based rank of each value; ties get their mean rank."""
     ordered = sorted(values)
     return [ordered.index(value) + (ordered.count(value) - 1) / 2 for value in values]
 

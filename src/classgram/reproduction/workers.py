@@ -60,7 +60,7 @@ class Pool:
             worker.process.join()
 
     def run(self, jobs: Iterable[Job], done: Callable[[Job, Outcome], None]) -> dict[str, Outcome]:
-        """Perform all jobs, those that come first first; ``done`` is told of each."""
+        """Perform all jobs, those that come first first; ``done`` is called with each."""
         waiting = list(jobs)
         outcomes: dict[str, Outcome] = {}
 

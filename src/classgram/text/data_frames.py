@@ -54,7 +54,7 @@ def _column_values(data: Any, field: str) -> Iterator[Any]:
 def _row_values(rows: Any, field: str) -> Iterator[Any]:
     """Return the values of rows that are texts, records with fields, Arrow scalars or record batches."""
     if not isinstance(rows, Iterable):
-        raise InputError(f"{rows!r:.60} holds no texts; give strings, a data frame or a dataset")
+        raise InputError(f"{rows!r:.60} contains no texts; give strings, a data frame or a dataset")
     for row in rows:
         if isinstance(row, Mapping):
             yield _named_value(row, field)

@@ -146,7 +146,7 @@ def _files_in(folder: Path) -> list[Path]:
         if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     )
     if not files:
-        raise InputError(f"{folder}: the folder holds no text; name a folder with files, or a file")
+        raise InputError(f"{folder}: the folder contains no text; name a folder with files, or a file")
     return files
 
 
@@ -229,7 +229,7 @@ def _json_chunks(file: IO[bytes], name: str, read: ReadOptions) -> Iterator[Chun
 
 
 def json_field(line: bytes, place: str, name: str) -> str:
-    """Return one record's field."""
+    """Return the field ``name`` of a JSON line."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -260,7 +260,7 @@ def parquet_strings(path: Path, column: str) -> Iterator[str]:
                     if not isinstance(value, str | None):
                         held = file.schema_arrow.field(column).type
                         raise InputError(
-                            f"{path}: column {column!r} holds {held}, not text; name another with --field"
+                            f"{path}: column {column!r} contains {held}, not text; name another with --field"
                         )
                     yield value or ""
     except (ArrowException, OSError, ValueError) as error:
@@ -302,7 +302,7 @@ def encoded(string: str, place: str, read: ReadOptions) -> bytes:
     if not isinstance(string, str):
         raise InputError(f"{place}: not a string but {string!r:.50}")
     if "\0" in string:
-        raise InputError(f"{place}: NUL character at {string.index(chr(0))}; remove it")
+        raise InputError(f"{place}: NUL character at position {string.index(chr(0))}; remove it")
     if read.encoding_errors == "replace":
         string = _SURROGATES.sub("\ufffd", string)
     try:

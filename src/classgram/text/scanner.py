@@ -73,7 +73,7 @@ class WordScanner:
         line = chunk.line_at(chunk.data.count(b"\n", 0, position))
         symbol = chunk.data[position : position + 4].split()[0].decode("utf-8", "replace")
         raise InputError(
-            f"{chunk.source}, line {line}: the text holds a literal {symbol}, which marks sentences; "
+            f"{chunk.source}, line {line}: the text contains a literal {symbol}, which marks sentences; "
             "remove it, or skip such words with --skip-symbols"
         )
 

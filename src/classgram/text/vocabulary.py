@@ -46,7 +46,7 @@ class Vocabulary:
         for word in ordinary:
             letters = encoded(word, repr(word), ReadOptions())
             if letters.split() != [letters]:
-                raise InputError(f"{word!r} cannot be a word: it is empty or holds white space")
+                raise InputError(f"{word!r} cannot be a word: it is empty or contains white space")
         return cls("\n".join([*SYMBOLS, *ordinary, ""]).encode(), text or TextOptions())
 
     def __len__(self) -> int:
@@ -86,7 +86,7 @@ class Vocabulary:
         skip = read.skip_symbols if read else False
         scanner = WordScanner(self.letters, grow=False, skip_symbols=skip, blank_lines=blank_lines)
         if scanner.types != len(self):
-            raise InputError("the vocabulary holds a word twice, or one with white space in it")
+            raise InputError("the vocabulary contains a word twice, or one with white space in it")
         return scanner
 
     def encode(self, text: Text, read: ReadOptions | None = None) -> Sentences:
@@ -121,11 +121,11 @@ class Vocabulary:
         words = letters.split()
         whole = letters.endswith(b"\n") and b"\0" not in letters and len(set(words)) == letters.count(b"\n")
         if not whole or words[: len(SYMBOLS)] != [symbol.encode() for symbol in SYMBOLS]:
-            raise InputError(f"{path}: is not a vocabulary; make the folder again")
+            raise InputError(f"{path}: is not a vocabulary; recreate the folder")
         try:
             letters.decode()
         except UnicodeDecodeError:
-            raise InputError(f"{path}: is not UTF-8; make the folder again") from None
+            raise InputError(f"{path}: is not UTF-8; recreate the folder") from None
         return cls(letters, _text_options(folder))
 
 

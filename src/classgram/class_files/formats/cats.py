@@ -30,7 +30,7 @@ def _read(lines: Lines, name: str) -> FoundMembers:
         found += [(line, Member("$" if word == _DOLLAR else word, number.decode())) for word in ordinary]
     if int(header[1]) != len(found) + 1 or not all(member.word for _, member in found):
         raise InputError(
-            f"{name}: holds words with commas, which cannot be told apart there; read the file without .cats"
+            f"{name}: contains words with commas, which it does not separate; read the file without .cats"
         )
     yield from found
 

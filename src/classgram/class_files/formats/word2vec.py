@@ -21,7 +21,7 @@ def _are_vectors(lines: Lines) -> bool:
 
 
 def _refuse(lines: Lines, name: str) -> FoundMembers:
-    raise InputError(f"{name}: holds word vectors, which are no classes; name the classes they came from")
+    raise InputError(f"{name}: contains word vectors, which are no classes; name the classes they came from")
 
 
 def _write(listed: ClassList) -> str:

@@ -123,13 +123,13 @@ def _found_classes(
     pinned = [counts.vocabulary.id(word) for word in pins]
     words = int((counts.levels[0].counts > 0).sum() - (counts.levels[0].counts[pinned] > 0).sum())
     if words == 0:
-        raise InputError("the corpus holds no word that could be clustered; give more text")
+        raise InputError("the corpus contains no word that could be clustered; give more text")
     wanted = ClusterOptions(classes=min(classes, words), pins=pins)
     return cluster(counts, **as_keywords(wanted, search, running))
 
 
 def _mkcls_search(options: MkclsOptions, counts: "NgramCounts") -> SearchOptions:
-    """Return the search that replaces the runs of mkcls: the more runs, the more annealing."""
+    """Return the search options that stand in for mkcls's runs; each run adds annealing sweeps."""
     coldest, hottest = _TEMPERATURES
     temperature = _WARMTH * math.log(counts.tokens / len(counts.vocabulary))
     return SearchOptions(

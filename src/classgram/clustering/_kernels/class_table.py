@@ -279,10 +279,10 @@ def renew_rows(table: DenseTable, criterion: KernelCriterion, first: int, step: 
         table.stale_rows[row] = 0
         stale = table.stale[row]
         for place in range(0, stale.size, 8):
-            marks = load_eight(stale, np.uint64(place))
-            while marks != ZERO:
-                eight = place + first_marked(marks)
-                marks &= marks - ONE
+            flags = load_eight(stale, np.uint64(place))
+            while flags != ZERO:
+                eight = place + first_marked(flags)
+                flags &= flags - ONE
                 stale[eight] = 0
                 renew_eight(table, criterion, row, 8 * eight)
 

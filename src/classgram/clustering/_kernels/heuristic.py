@@ -41,7 +41,7 @@ class Candidates(NamedTuple):
     """Moves since all lists were renewed."""
     targets: Int32Array
     """A buffer for the classes to be tried: t of them, the present one, and an empty one."""
-    marks: Int32Array
+    flags: Int32Array
     """Which opposite classes (rows of the table) are on the element's list; zero between elements."""
     ranked: Int32Array
     """A buffer for one list."""
@@ -90,10 +90,10 @@ def insert_ranked(ranked: Int32Array, counts: Int64Array, length: int, entry: Ra
 
 @kernel_part
 def renew_list(table: ClassTable, tied: int, candidates: Candidates, number: int) -> None:
-    """Make the lists of one class anew; equal counts by larger class, then lower number."""
+    """Rebuild the ranked lists of one class; ties go to the larger class, then to the lower number."""
     cells, totals = table.cells, candidates.opposite_totals
     parts = candidates.lists.shape[1]
-    size = tied if tied > 0 else candidates.marks.size
+    size = tied if tied > 0 else candidates.flags.size
     for part in range(parts):
         ranked = candidates.lists[number, part]
         length = 0
@@ -115,7 +115,7 @@ def renew_list(table: ClassTable, tied: int, candidates: Candidates, number: int
 
 @inlined
 def mark_neighbours(candidates: Candidates, profile: Profile, sign: int) -> None:
-    """Mark the element's own most frequent neighbours (sign 1), or take the marks away (0)."""
+    """Flag the element's own most frequent neighbours (sign 1), or clear the flags (0)."""
     for part in range(candidates.lists.shape[1]):
         ranked = candidates.ranked
         length = 0
@@ -125,13 +125,13 @@ def mark_neighbours(candidates: Candidates, profile: Profile, sign: int) -> None
                 entry = RankedEntry(wide(key), wide(profile.amounts[i]), candidates.opposite_totals[key])
                 length = insert_ranked(ranked, candidates.ranked_counts, length, entry)
         for rank in range(length):
-            candidates.marks[ranked[rank]] = sign
+            candidates.flags[ranked[rank]] = sign
 
 
 @inlined
 def select_targets(arrays: SideArrays, candidates: Candidates) -> int:
     """Choose the classes to be tried; give their number."""
-    lists, marks, totals = candidates.lists, candidates.marks, arrays.table.totals
+    lists, flags, totals = candidates.lists, candidates.flags, arrays.table.totals
     best = candidates.targets[: candidates.targets.size - 2]
     length = 0
     empty = -1
@@ -146,7 +146,7 @@ def select_targets(arrays: SideArrays, candidates: Candidates) -> int:
                 key = lists[c, part, rank]
                 if key < 0:
                     break
-                score += marks[key]
+                score += flags[key]
         length = insert_ranked(
             best, candidates.ranked_counts, length, RankedEntry(wide(c), wide(score), total)
         )

@@ -91,10 +91,10 @@ def note_turnover(arrays: SideArrays, element: int, left: int, joined: int) -> N
 
 @kernel_part
 def note_runners_up(arrays: SideArrays, element: int, left: int, joined: int) -> None:
-    """Put the class that an element has left in place of the one that it has joined; all are due."""
-    runners_up, due = arrays.memory.runners_up[element], arrays.memory.retry_at[element]
+    """Replace the class joined by the class left among the runners-up; all are worth retrying."""
+    runners_up, retry_at = arrays.memory.runners_up[element], arrays.memory.retry_at[element]
     for i in range(runners_up.size):
-        due[i] = RETRY_AT_ONCE
+        retry_at[i] = RETRY_AT_ONCE
         if runners_up[i] == joined:
             runners_up[i] = left
 

@@ -1,4 +1,6 @@
-"""Propose: the best class of each element against a table that is fixed.
+"""Propose: the best class of each element against a fixed table.
+
+Read from the end: propose_classes calls best_class, that score_classes and then best_of_scored.
 
 The element stays where it is; its share in its own class's column (and, for tied classes, in its
 own class's rows) is taken out of the arithmetic instead of out of the table. Scores rank the candidates, and
@@ -92,7 +94,7 @@ class OwnValue(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """What the scores of an element have told."""
+    """What the scores of an element show."""
 
     top: float
     """The highest."""

@@ -162,34 +162,34 @@ def propose_runners_up(
 
 
 @lean_kernel
-def mark_worth_retrying(arrays: SideArrays, elements: Int32Array, slack: float, marks: ByteArray) -> None:
-    """Mark the elements that have a runner-up worth retrying; only the marks are written."""
+def mark_worth_retrying(arrays: SideArrays, elements: Int32Array, slack: float, flags: ByteArray) -> None:
+    """Mark the elements that have a runner-up worth retrying; only the flags are written."""
     memory = arrays.memory
     for i in range(elements.size):
         element = elements[i]
         runners_up, level = memory.runners_up[element], change_level(arrays, element, slack)
-        marks[i] = 0
+        flags[i] = 0
         for k in range(runners_up.size):
-            if runners_up[k] < 0 or marks[i] > 0:
+            if runners_up[k] < 0 or flags[i] > 0:
                 break
-            marks[i] = 1 if is_worth_retrying(arrays, element, wide(k), level) else 0
+            flags[i] = 1 if is_worth_retrying(arrays, element, wide(k), level) else 0
 
 
 @lean_kernel
 def mark_uncertain(
-    arrays: SideArrays, touched: TouchedClasses, elements: Int32Array, margin: float, marks: ByteArray
+    arrays: SideArrays, touched: TouchedClasses, elements: Int32Array, margin: float, flags: ByteArray
 ) -> None:
     """Mark the elements of touched classes, and those of a smaller margin that occur with a touched class.
 
     All others would find what they found before, except in a class that was touched; if that came near it is
-    a runner-up. Only the marks are written.
+    a runner-up. Only the flags are written.
     """
     events, margins = arrays.events, arrays.memory.margins
     for i in range(elements.size):
         element = elements[i]
-        marks[i] = touched.own[arrays.classes[element]]
-        if marks[i] == 0 and margins[element] < margin:
+        flags[i] = touched.own[arrays.classes[element]]
+        if flags[i] == 0 and margins[element] < margin:
             for entry in range(events.starts[element], events.starts[element + 1]):
                 if touched.opposite[events.partner_classes[events.partners[entry]]] > 0:
-                    marks[i] = 1
+                    flags[i] = 1
                     break

@@ -1,7 +1,7 @@
 """Sparse cells: only what is not zero, in rows sorted by column that lie in one pool.
 
-A cell that falls to zero keeps its entry until its row needs the room. A row that is full moves to
-the end of the pool with room to grow; where the pool ends, all rows are gathered in its other half.
+A cell that falls to zero keeps its entry until its row needs the space. A row that is full moves to
+the end of the pool with space to grow; where the pool ends, all rows are gathered in its other half.
 So a kernel changes cells without ever allocating.
 """
 
@@ -18,8 +18,8 @@ class SparseCells(NamedTuple):
     """Where each row begins in the pool."""
     lengths: Int64Array
     """The entries of each row."""
-    rooms: Int64Array
-    """The entries each row has room for."""
+    capacities: Int64Array
+    """The entries each row has space for."""
     columns: Int32Array
     """The pool: columns rise within a row."""
     counts: Int32Array
@@ -31,14 +31,14 @@ class SparseCells(NamedTuple):
 def half_size(entries: int, rows: int, width: int) -> int:
     """Give the size of one half of a pool for at most so many cells that are not zero.
 
-    Gathered rows take up ``grown_room`` each; then there must be room for one more to move.
+    Gathered rows take up ``grown_capacity`` each; then there must be space for one more to move.
     """
     return entries + entries // 2 + 8 * rows + 2 * width + 64
 
 
 @kernel_part
-def grown_room(length: int) -> int:
-    """Give the room for a row that grows."""
+def grown_capacity(length: int) -> int:
+    """Return the capacity of a row that grows."""
     return length + (length >> 2) + 8
 
 
@@ -93,33 +93,33 @@ def copy_row(cells: SparseCells, row: int, target: int) -> int:
 
 @kernel_part
 def gather_rows(cells: SparseCells) -> None:
-    """Copy all rows to the half of the pool that is not in use, each with room to grow."""
+    """Copy all rows to the half of the pool that is not in use, each with space to grow."""
     half = cells.columns.size >> 1
     target = half if cells.used[0] <= half else 0
     for row in range(cells.starts.size):
         length = copy_row(cells, row, target)
         cells.starts[row], cells.lengths[row] = target, length
-        cells.rooms[row] = grown_room(length)
-        target += cells.rooms[row]
+        cells.capacities[row] = grown_capacity(length)
+        target += cells.capacities[row]
     cells.used[0] = target
 
 
 @kernel_part
-def make_room(cells: SparseCells, row: int) -> None:
-    """Make room for at least one more entry in a full row."""
-    room = cells.rooms[row]
+def grow_row(cells: SparseCells, row: int) -> None:
+    """Grow a full row by at least one entry, or drop its zeros."""
+    capacity = cells.capacities[row]
     length = copy_row(cells, row, cells.starts[row])
     cells.lengths[row] = length
-    if length < room - (room >> 3):
+    if length < capacity - (capacity >> 3):
         return
     half = cells.columns.size >> 1
     start = cells.used[0]
-    wanted = grown_room(length)
+    wanted = grown_capacity(length)
     if start + wanted > (half if start <= half else 2 * half):
         gather_rows(cells)
         return
     copy_row(cells, row, start)
-    cells.starts[row], cells.rooms[row] = start, wanted
+    cells.starts[row], cells.capacities[row] = start, wanted
     cells.used[0] = start + wanted
 
 
@@ -133,8 +133,8 @@ def add_to_sparse_cell(cells: SparseCells, row: int, column: int, change: int) -
         before = counts[place]
         counts[place] = before + change
         return before  # type: ignore[no-any-return]
-    if cells.lengths[row] == cells.rooms[row]:
-        make_room(cells, row)
+    if cells.lengths[row] == cells.capacities[row]:
+        grow_row(cells, row)
         place = find_entry(cells, row, column)
         end = cells.starts[row] + cells.lengths[row]
     for k in range(end, place, -1):

@@ -20,15 +20,6 @@ from classgram.runtime.compiled.arrays import Int32Array, Int32Matrix, Int64Arra
 CELL_BYTES = 8 + LEVELS
 """What a cell of a dense table takes at most: its count, a code, and precomputed differences."""
 
-SMALL_BYTES = 1 << 28
-"""Tables up to this are dense: they are quick, and the kernels for sparse ones need not be compiled."""
-
-LARGE_BYTES = 3 << 30
-"""Tables beyond this are sparse, so that they fit."""
-
-FEW_PAIRS = 0.05
-"""Tables with fewer pairs of elements than this for each cell are sparse, because that is faster."""
-
 
 def padded(width: int) -> int:
     """Give a row's width in whole vectors."""
@@ -67,12 +58,13 @@ def dense_table(cells: Int32Matrix, totals: Int64Matrix, criterion: KernelCriter
     return table
 
 
-def sparse_table(cells: SparseCells, totals: Int64Matrix) -> ClassTable:
-    """Give a table with nothing precomputed."""
+def plain_table(cells: Cells, totals: Int64Matrix) -> ClassTable:
+    """Return a table with nothing precomputed."""
+    counts = cells.counts if isinstance(cells, SparseCells) else cells
     return ClassTable(
         cells,
         np.zeros((0, 0), np.uint8),
-        np.zeros(0, cells.counts.dtype),
+        np.zeros(0, counts.dtype),
         np.zeros((0, 0), np.uint8),
         np.zeros((0, 0), np.uint64),
         np.zeros((0, 0), np.int16),
@@ -84,24 +76,12 @@ def sparse_table(cells: SparseCells, totals: Int64Matrix) -> ClassTable:
 
 
 def empty_table(like: ClassTable) -> ClassTable:
-    """Give the table of a side that never moves, in the form of another."""
-    nothing = np.zeros((0, 0), np.int64)
+    """Return the table of a side that never moves, dense or sparse like another."""
+    nothing, none = np.zeros((0, 0), np.int64), np.zeros(0, np.int64)
     if isinstance(like.cells, SparseCells):
-        none = np.zeros(0, np.int64)
         cells = sparse_cells((none, none), none.astype(like.cells.counts.dtype), (0, 0))
-        return sparse_table(cells, nothing)
-    return ClassTable(
-        np.zeros((0, 0), like.cells.dtype),
-        np.zeros((0, 0), np.uint8),
-        np.zeros(0, like.cells.dtype),
-        np.zeros((0, 0), np.uint8),
-        np.zeros((0, 0), np.uint64),
-        np.zeros((0, 0), np.int16),
-        np.zeros((0, 0), np.uint8),
-        np.zeros(0, np.uint8),
-        nothing,
-        np.zeros((0, 0), np.float32),
-    )
+        return plain_table(cells, nothing)
+    return plain_table(np.zeros((0, 0), like.cells.dtype), nothing)
 
 
 def class_pairs(events: Events, contexts: Int32Array, words: Int32Array) -> tuple[Int64Array, Int64Array]:
@@ -126,17 +106,17 @@ def sparse_cells(
     counts = np.add.reduceat(amounts[order], first) if first.size else amounts[:0]
     keys = keys[first]
     lengths = np.bincount(keys // max(width, 1), minlength=rows)
-    rooms = np.minimum(np.bincount(pairs[0], minlength=rows), width)
-    starts = np.cumsum(rooms) - rooms
+    capacities = np.minimum(np.bincount(pairs[0], minlength=rows), width)
+    starts = np.cumsum(capacities) - capacities
     pool = 2 * half_size(order.size, rows, width)
     # What is not in use is never touched, and takes no memory.
     cells = SparseCells(
         starts,
         lengths,
-        rooms,
+        capacities,
         np.empty(pool, np.int32),
         np.empty(pool, amounts.dtype),
-        rooms.sum(keepdims=True),
+        capacities.sum(keepdims=True),
     )
     places = entry_places(cells)
     cells.columns[places] = keys % max(width, 1)

@@ -1,9 +1,13 @@
-"""Engines: who finds the best classes of a round of elements. They never change the result."""
+"""Engines: who proposes and applies the moves of a round of elements. They never change the result.
+
+A side is one of the maps being searched: words (G2) or contexts (G1). Its classes are the columns of its
+table, the opposite side's classes the rows; the mirror is the transposed table. A profile is an element's
+counts with each opposite class.
+"""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from types import TracebackType
 from typing import Protocol
 
 import numpy as np
@@ -57,12 +61,7 @@ class LocalEngine:
     def __enter__(self) -> "LocalEngine":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -77,25 +76,25 @@ class LocalEngine:
         return LocalRounds(self, state, side, rule, runners_up)
 
     def run(self, calls: Sequence[Callable[[], object]]) -> None:
-        """Make calls side by side, the first of them in this thread."""
+        """Make calls in parallel, the first of them in this thread."""
         if self._pool is None or len(calls) < 2:
             for call in calls:
                 call()
             return
-        # Nothing may go on here while a thread still works on what is shared.
+        # Ctrl-C waits, so that nothing reads or writes the arrays while a thread still works on them.
         with signals_put_off():
             others = [self._pool.submit(call) for call in calls[1:]]
             try:
                 calls[0]()
             finally:
-                # This waits, and raises nothing.
+                # Waits for the thread, without raising its error yet.
                 errors = [other.exception() for other in others]
         for error in errors:
             if error is not None:
                 raise error
 
     def buffers(self, state: State, side: int) -> list[Buffers]:
-        """Return working memory for every thread, made once for a state."""
+        """Return the buffers of every thread for one side, allocated once for a state."""
         if self._state is not state:
             self._state = state
             self._buffers.clear()
@@ -105,7 +104,7 @@ class LocalEngine:
 
 
 class LocalRounds:
-    """Rounds on the threads of this process; what kernels are handed again and again is prepared once."""
+    """Rounds on the threads of this process; the kernels' arguments are prepared once for a sweep."""
 
     def __init__(
         self, engine: LocalEngine, state: State, number: int, rule: MoveRule, runners_up: bool
@@ -120,11 +119,11 @@ class LocalRounds:
             self._propose = [partial(propose_runners_up, arrays, terms, each.profile) for each in buffers]
         else:
             self._propose = [partial(propose_classes, arrays, criterion, each) for each in buffers]
-        # Sweeps over runners-up, and over the other side, leave derived numbers stale: as if all had moved.
+        # Earlier sweeps may have left the precomputed differences stale: renew them as if all had moved.
         self._moved = side.movable.size
 
     def propose(self, elements: Int32Array) -> Int64Array:
-        """Return the best class of each element, shared among the threads where it is worth it."""
+        """Return the best class of each element; large rounds are shared among the threads."""
         if not self._runners_up:
             self.renew()
         proposals = np.zeros(elements.size, np.int64)
@@ -132,7 +131,7 @@ class LocalRounds:
         if shares == 1:
             self._propose[0](elements, proposals, self._rule)
             return proposals
-        # Elements that come first take longest, so they are dealt out.
+        # The most frequent elements come first and take longest, so they are dealt out one by one.
         dealt = [np.ascontiguousarray(elements[number::shares]) for number in range(shares)]
         found = [np.zeros(part.size, np.int64) for part in dealt]
         self._engine.run(
@@ -151,7 +150,7 @@ class LocalRounds:
         return self._moved
 
     def renew(self) -> None:
-        """Bring up to date what is derived from the counts that the last moves have changed."""
+        """Recompute the precomputed differences of the counts that the last moves changed."""
         if self._moved == 0 or self._table.stale.size == 0:
             return
         shares = min(self._engine.threads, max(self._moved // self._engine.tuning.moves_per_thread, 1))

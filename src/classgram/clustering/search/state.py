@@ -1,8 +1,8 @@
 """The state of a search: the classes, and the class table in both orientations.
 
-Words are predicted, contexts predict. Tied classes are one side with a table of twice as many
-rows (a class as predecessor, then as follower); classes that are apart are two sides whose
-tables mirror each other. The kernels know only sides.
+A side is one of the maps being searched: words (G2) or contexts (G1). Its classes are the columns of its
+table, the opposite side's classes the rows; the mirror is the transposed table. Tied classes are one side
+whose table has twice as many rows (a class as predecessor, then as follower) and is its own mirror.
 """
 
 from dataclasses import dataclass, field
@@ -38,10 +38,10 @@ from classgram.clustering.search.class_table import (
     empty_table,
     listed_counts,
     padded,
+    plain_table,
     prefers_sparse,
     row_count,
     sparse_cells,
-    sparse_table,
 )
 from classgram.counts._kernels.sparse_rows import SparseRows, stack_rows
 from classgram.counts.events import Events
@@ -204,8 +204,7 @@ def tied_state(
         numbering.total,
         memory.neighbour_changes,
     )
-    free = (own < numbering.candidates) & (sizes.max(axis=1) >= least)
-    side = Side(arrays, table, falling_order(sizes.max(axis=1), free))
+    side = _free_side(arrays, table, least)
     return State(criterion, kernel_form, (side,), (own,), (numbering,), words_by_contexts, totals[1])
 
 
@@ -248,11 +247,11 @@ def separate_tables(
         amounts = cast(npt.NDArray[np.int32], events.by_row.counts)
         pairs = class_pairs(events, contexts, words)
         cells_of_words = sparse_cells(pairs, amounts, (rows, padded(columns)))
-        table = sparse_table(cells_of_words, word_totals)
+        table = plain_table(cells_of_words, word_totals)
         if not moving:
             return table, empty_table(table)
-        turned = sparse_cells((pairs[1], pairs[0]), amounts, (columns, padded(rows)))
-        return table, sparse_table(turned, context_totals)
+        transposed = sparse_cells((pairs[1], pairs[0]), amounts, (columns, padded(rows)))
+        return table, plain_table(transposed, context_totals)
     cells = np.zeros((rows, padded(columns)), events.by_row.counts.dtype)
     kernel.fill_cells(kernel_events(events.by_column, contexts), words, cells)
     table = dense_table(cells, word_totals, criterion)
@@ -297,24 +296,38 @@ def separate_state(
         0,
         context_memory.neighbour_changes,
     )
-    free = (words < numberings[1].candidates) & (word_sizes >= max(least[0], 1))
-    sides = [Side(arrays, mirror, falling_order(word_sizes, free))]
+    sides = [_free_side(arrays, mirror, max(least[0], 1))]
     if least[1] is not None:
-        free = (contexts < numberings[0].candidates) & (context_sizes >= max(least[1], 1))
-        other = arrays._replace(
-            events=kernel_events(events.by_row, words),
-            classes=contexts,
-            sizes=frozen(context_sizes[:, None]),
-            table=mirror,
-            memory=context_memory,
-            candidates=numberings[0].candidates,
-            side=1,
-            partner_changes=memory.neighbour_changes,
+        candidates = numberings[0].candidates
+        other = _opposite_arrays(arrays, events, contexts, mirror, context_memory)._replace(
+            candidates=candidates
         )
-        sides.append(Side(other, table, falling_order(context_sizes, free)))
+        sides.append(_free_side(other, table, max(least[1], 1)))
     # Where contexts move, their counts are kept with their table.
     kept = mirror.totals[0] if mirror.totals.size else context_totals
     return State(criterion, kernel_form, tuple(sides), (contexts, words), numberings, table.cells, kept)
+
+
+def _opposite_arrays(
+    words: SideArrays, events: Events, contexts: ClassMap, table: ClassTable, memory: Memory
+) -> SideArrays:
+    """Return the contexts' side, opposite the words'; both count the same pairs of classes."""
+    return words._replace(
+        events=kernel_events(events.by_row, words.classes),
+        classes=contexts,
+        sizes=frozen(events.sizes[1][:, None]),
+        table=table,
+        memory=memory,
+        side=1,
+        partner_changes=words.memory.neighbour_changes,
+    )
+
+
+def _free_side(arrays: SideArrays, mirror: ClassTable, least: int) -> Side:
+    """Return a side whose elements with at least so many events move, unless they are pinned."""
+    sizes = arrays.sizes.max(axis=1)
+    free = (arrays.classes < arrays.candidates) & (sizes >= least)
+    return Side(arrays, mirror, falling_order(sizes, free))
 
 
 def check_memory(rows: int, columns: int, limit: int) -> None:

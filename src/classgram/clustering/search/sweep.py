@@ -155,11 +155,11 @@ def few_classes_touched(progress: SearchProgress) -> bool:
 
 def touched_classes(then: Int32Array, now: Int32Array, width: int) -> ByteArray:
     """Mark the classes that elements have left or joined."""
-    marks = np.zeros(width, np.uint8)
+    flags = np.zeros(width, np.uint8)
     moved = now != then
-    marks[then[moved]] = 1
-    marks[now[moved]] = 1
-    return marks
+    flags[then[moved]] = 1
+    flags[now[moved]] = 1
+    return flags
 
 
 def _value_is_known(history: Sequence[Sweep]) -> bool:
@@ -172,9 +172,9 @@ def _chosen_elements(progress: SearchProgress, number: int, kind: SweepKind) -> 
     """Return what a sweep visits on one side, in order."""
     side = progress.state.sides[number]
     if kind.tries_runners_up:
-        marks = np.zeros(side.movable.size, np.uint8)
-        mark_worth_retrying(side.arrays, side.movable, retry_slack(progress, kind), marks)
-        return side.movable[marks > 0]
+        flags = np.zeros(side.movable.size, np.uint8)
+        mark_worth_retrying(side.arrays, side.movable, retry_slack(progress, kind), flags)
+        return side.movable[flags > 0]
     if kind is SweepKind.CONTESTED:
         contested: BoolArray = side.arrays.memory.runners_up[side.movable, 0] >= 0
         return side.movable[contested]
@@ -192,17 +192,17 @@ def _uncertain(progress: SearchProgress, number: int) -> BoolArray:
     """Tell which of the movable elements of a side are uncertain of their class."""
     sides = progress.state.sides
     side = sides[number]
-    marks = _touched(progress, number)
+    flags = _touched(progress, number)
     # Tied classes stand opposite themselves; contexts that never move stand opposite as they were.
     if side.arrays.tied > 0:
-        opposite = np.tile(marks[: side.arrays.tied], 2)
+        opposite = np.tile(flags[: side.arrays.tied], 2)
     elif len(sides) > 1:
         opposite = _touched(progress, 1 - number)
     else:
         opposite = np.zeros(side.rows, np.uint8)
     uncertain = np.zeros(side.movable.size, np.uint8)
     margin = progress.problem.tuning.uncertain_margin
-    mark_uncertain(side.arrays, TouchedClasses(marks, opposite), side.movable, margin, uncertain)
+    mark_uncertain(side.arrays, TouchedClasses(flags, opposite), side.movable, margin, uncertain)
     return uncertain > 0
 
 

@@ -179,7 +179,7 @@ class ClassModel(LanguageModel):
         """Read the arrays and check that they belong together."""
         order = config.get("order")
         if not isinstance(order, int) or order < 2:
-            raise InputError(f"{folder.path}: config.json has no valid order; make the folder again")
+            raise InputError(f"{folder.path}: config.json has no valid order; recreate the folder")
         rows = ClassRows(
             *(folder.array(f"{prefix}rows_{name}", _ROW_TYPES[name]) for name in ClassRows._fields)
         )
@@ -236,7 +236,7 @@ def _check_model(folder: Folder, model: ClassModel) -> None:
         and (maps.elements is None or maps.elements.tuples.shape[1] == model.order - 1)
     )
     if not fits:
-        raise InputError(f"{folder.path}: its arrays do not belong together; make the folder again")
+        raise InputError(f"{folder.path}: its arrays do not belong together; recreate the folder")
     check_starts(folder, "rows_starts", rows.starts, contexts, rows.classes.size)
     check_range(folder, "rows_classes", rows.classes, 0, classes)
     check_range(folder, "predicted_map", maps.predicted, 0, classes)
@@ -246,7 +246,7 @@ def _check_model(folder: Folder, model: ClassModel) -> None:
     for _ in range(model.order - 1):
         ancestors = np.where(ancestors >= 0, rows.parents[ancestors], -1)
     if (ancestors >= 0).any():
-        raise InputError(f"{folder.path}: rows_parents.npy is out of order; make the folder again")
+        raise InputError(f"{folder.path}: rows_parents.npy is out of order; recreate the folder")
     if maps.elements is None:
         _check_tree(folder, model)
     check_finite(folder, "rows_log_probabilities", rows.log_probabilities)
@@ -260,7 +260,7 @@ def _check_tree(folder: Folder, model: ClassModel) -> None:
     tree, contexts = model.tree, model.rows.parents.size
     whole = tree.classes.size == contexts and tree.starts.size == contexts + 1
     if not whole or int(tree.starts[-1]) > contexts or (np.diff(tree.starts) < 0).any():
-        raise InputError(f"{folder.path}: tree_starts.npy is out of range; make the folder again")
+        raise InputError(f"{folder.path}: tree_starts.npy is out of range; recreate the folder")
     check_range(folder, "tree_starts", tree.starts, 0, contexts + 1)
 
 

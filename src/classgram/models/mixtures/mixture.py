@@ -223,7 +223,7 @@ def _check_mixture(folder: Folder, model: MixtureModel) -> None:
     rows = model.buckets.number if model.buckets else 1
     whole = model.weights.shape == (rows, columns) and np.isfinite(model.weights).all()
     if not whole or (model.weights < 0).any() or not np.allclose(model.weights.sum(axis=1), 1.0):
-        raise InputError(f"{folder.path}: weights.npy does not belong to this model; make it again")
+        raise InputError(f"{folder.path}: weights.npy does not belong to this model; recreate the folder")
     # Where a cache has nothing to say the models have all the weight, so that they need some.
     if not (model.weights[:, : len(model.components)].sum(axis=1) > 0).all():
         raise InputError(f"{folder.path}: weights.npy gives the models no weight; make the model again")
@@ -362,9 +362,9 @@ def _check_trial(trial: Trial) -> None:
     if any(model.vocabulary.words != vocabulary.words for model in components):
         raise InputError("the models' vocabularies differ; bring them to one vocabulary first")
     if sentences.tokens == 0:
-        raise InputError("the held-out text holds no sentence to estimate weights on")
+        raise InputError("the held-out text contains no sentence to estimate weights on")
     if not (sentences.ids > EOS).any():
-        raise InputError("the held-out text holds no word that the models know; give another text")
+        raise InputError("the held-out text contains no word that the models know; give another text")
 
 
 def trial_probabilities(

@@ -98,7 +98,7 @@ class AdaptedModel(LanguageModel):
         own = folder.array(prefix + "own_ids", np.int32)
         check_range(folder, prefix + "own_ids", own, 0, len(narrow))
         if own.size != len(vocabulary):
-            raise InputError(f"{folder.path}: own_ids.npy does not belong to this model; make it again")
+            raise InputError(f"{folder.path}: own_ids.npy does not belong to this model; recreate the folder")
         return cls(vocabulary, model, own)
 
 
@@ -109,17 +109,15 @@ def one_vocabulary(models: Sequence[LanguageModel]) -> tuple[list[LanguageModel]
     """
     first = models[0].vocabulary
     if any(model.vocabulary.text != first.text for model in models):
-        raise InputError(
-            "the models' texts were made into words differently (case, punctuation); train them alike"
-        )
+        raise InputError("the models' texts were tokenised differently (case, punctuation); train them alike")
     if all(model.vocabulary.words == first.words for model in models):
         return list(models), None
     words = list(dict.fromkeys(word for model in models for word in model.vocabulary.words))
     union = Vocabulary.from_words(words, first.text)
     missing = [len(union) - len(model.vocabulary) for model in models]
     note = (
-        f"the vocabularies differ: of {len(union):,} words in all the models lack "
-        f"{', '.join(f'{number:,}' for number in missing)}; words that a model lacks share its <unk>"
+        f"the vocabularies differ: of {len(union):,} words in all, the models are missing "
+        f"{', '.join(f'{number:,}' for number in missing)}; words missing from a model share its <unk>"
     )
     return [_adapted(model, union) for model in models], note
 
