@@ -218,7 +218,7 @@ def paper_classes(
         count = pairs[context, label]
         if count:
             return count - 0.75
-        return seen * 0.75 / unseen if unseen else 0.0
+        return min(seen * 0.75 / unseen, 0.25) if unseen else 0.0
 
     def probability(words: Gram, label: int) -> float:
         context = context_class_of[words[-1]]

@@ -12,17 +12,13 @@ from typing import Any
 import numpy as np
 
 from classgram.clustering._kernels.class_table import renew_rows
-from classgram.clustering._kernels.dense_scores import (
-    Corrections,
-    add_differences,
-    correct_tied_scores,
-    count_seen,
-)
+from classgram.clustering._kernels.dense_scores import add_differences, count_seen
 from classgram.clustering._kernels.moves import apply_proposals
 from classgram.clustering._kernels.proposals import propose_classes, renew_class_terms
 from classgram.clustering._kernels.runners_up import Evaluation, remember_evaluation
 from classgram.clustering._kernels.score_errors import Magnitude
 from classgram.clustering._kernels.side_arrays import Buffers, MoveRule, Profile
+from classgram.clustering._kernels.tied_corrections import Corrections, correct_tied_scores
 from classgram.clustering.criteria import MaximumLikelihood
 from classgram.clustering.problem import Numbering
 from classgram.clustering.search.merge_split import merge_losses

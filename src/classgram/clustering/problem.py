@@ -62,10 +62,9 @@ class ClusteringProblem:
     @property
     def move_min_count(self) -> int:
         """How often an element must have been seen to be moved."""
-        given = self.options.move_min_count
-        return (
-            given if given is not None else (2 if choose_criterion(self.options).forbids_single_counts else 1)
-        )
+        if self.options.move_min_count is not None:
+            return self.options.move_min_count
+        return 2 if choose_criterion(self.options).forbids_single_counts else 1
 
     def fingerprint(self) -> str:
         """Return a digest of the events, equal for equal texts and vocabularies."""
