@@ -84,7 +84,7 @@ class ClusterOptions:
     """For contexts of two or more words: how many of the most frequent get a class (default: all)."""
 
     criterion: Criterion = "ml"
-    """Maximum likelihood (ml) or leaving-one-out (loo)."""
+    """Maximum likelihood (ml), leaving-one-out (loo), or that exactly as the paper has it (loo-paper)."""
 
     shape: Shape = "tied"
     """tied: words and contexts share classes; joint: contexts have their own; predictive: they have none."""
@@ -207,7 +207,7 @@ class TrainClassesOptions:
     """tied: words and contexts share classes; joint: contexts have their own; predictive: they have none."""
 
     criterion: Criterion = "ml"
-    """Maximum likelihood (ml) or leaving-one-out (loo)."""
+    """Maximum likelihood (ml), leaving-one-out (loo), or that exactly as the paper has it (loo-paper)."""
 
     move_min_count: int | None = None
     """Words that occur fewer times keep their initial class (default: 1; 2 for leaving-one-out)."""
