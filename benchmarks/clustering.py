@@ -16,7 +16,7 @@ from classgram.clustering.result import Result
 from classgram.counts.counting import count_ngrams
 from classgram.counts.ngram_counts import NgramCounts
 from classgram.options import ClusterOptions, CountOptions, RunOptions, SearchOptions, VocabularyOptions
-from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled import kernel
 
 AREA = "clustering"
 ONE = RunOptions(threads=1)
@@ -123,14 +123,14 @@ def exponent(sizes: Sequence[float], times: Sequence[float]) -> float:
     return float(slope)
 
 
-@lean_kernel
+@kernel
 def add_all(table: np.ndarray, rows: np.ndarray, sums: np.ndarray) -> None:
     """The sweep's inner loop alone, over rows in the given order."""
     for first in range(0, rows.size - 7, 8):
         sum_eight_rows(table, rows[first:], sums)
 
 
-@lean_kernel
+@kernel
 def read_all(table: np.ndarray) -> int:
     """The sum of a table read from end to end: what memory gives when nothing else is done."""
     total = np.int64(0)

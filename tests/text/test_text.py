@@ -22,7 +22,7 @@ from classgram.counts.counting import count_ngrams
 from classgram.errors import InputError
 from classgram.files.compressed import COMPRESSED, ByteCount
 from classgram.options import CountOptions, ReadOptions, TextOptions, VocabularyOptions
-from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled import kernel
 from classgram.text import cleaning, reading
 from classgram.text._kernels.eight_bytes import lower_eight, plain_bytes
 from classgram.text.reading import Text, read_text, text_from_strings
@@ -432,7 +432,7 @@ def test_the_table_of_lower_case_equals_the_naive_twin() -> None:
             assert (table[code] if code < table.size else code) == ord(lower)
 
 
-@lean_kernel
+@kernel
 def ask_eight(eight: np.uint64) -> tuple[np.uint64, np.uint64]:
     """What parts of kernels, which have no way in from Python, say of eight bytes."""
     return lower_eight(eight), plain_bytes(eight)

@@ -27,7 +27,7 @@ from classgram.clustering._kernels.side_arrays import (
     ProfileBuffers,
     SideArrays,
 )
-from classgram.runtime.compiled import inlined, kernel_part, lean_kernel
+from classgram.runtime.compiled import inlined, kernel, part
 from classgram.runtime.compiled.arrays import Int32Array, Int32Cube, Int64Array
 
 
@@ -62,7 +62,7 @@ class RankedEntry(NamedTuple):
     """What decides between equal counts."""
 
 
-@kernel_part
+@part
 def insert_ranked(ranked: Int32Array, counts: Int64Array, length: int, entry: RankedEntry) -> int:
     """Put an entry into a sorted list and its counts beside it; return the list's new length.
 
@@ -88,7 +88,7 @@ def insert_ranked(ranked: Int32Array, counts: Int64Array, length: int, entry: Ra
     return last + 1
 
 
-@kernel_part
+@part
 def renew_list(table: ClassTable, tied: int, candidates: Candidates, number: int) -> None:
     """Make the lists of one class anew; equal counts by larger class, then lower number."""
     cells, totals = table.cells, candidates.opposite_totals
@@ -189,7 +189,7 @@ def best_target(
     return best
 
 
-@lean_kernel
+@kernel
 def run_heuristic(
     arrays: SideArrays,
     mirror: ClassTable,
