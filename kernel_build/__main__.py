@@ -21,7 +21,7 @@ def main() -> int:
         print("kernel_build: neither cc nor zig is here to link with", file=sys.stderr)
         return 1
     targets = targets_of(options.system) if options.all_levels else [this_target()]
-    plan = Plan(targets, linker, options.output, options.processes)
+    plan = Plan(targets, linker, options.output, options.processes, tuple(options.only))
     # The processes that compile take over where modules are looked for.
     sys.path.insert(0, str(SOURCES))
     if options.if_stale and is_current(plan):
@@ -37,6 +37,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--all-levels", action="store_true", help="for all processors, not just for this one")
     parser.add_argument("--linker", choices=["cc", "zig"])
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--only", action="append", default=[], metavar="MODULE", help="kernels to try")
     parser.add_argument("--if-stale", action="store_true", help="unless the libraries are up to date")
     folder = SOURCES / "classgram" / "runtime" / "compiled" / "libraries"
     parser.add_argument("--output", type=Path, default=folder)

@@ -42,6 +42,8 @@ class Plan(NamedTuple):
     folder: Path
     """Where the libraries go."""
     processes: int
+    only: tuple[str, ...] = ()
+    """Modules whose kernels are built, to try them; without any, all."""
 
     def library(self, target: Target) -> Path:
         """Give the file of a library."""
@@ -88,7 +90,7 @@ def all_compiled(plan: Plan, scratch: Path, say: Say) -> Iterator[Compiled]:
     from kernel_build.compiling import compile_group
     from kernel_build.registry import all_groups
 
-    groups = all_groups()
+    groups = [group for group in all_groups() if not plan.only or group[0].module in plan.only]
     say(f"{sum(map(len, groups))} kernels for {', '.join(target.processor for target in plan.targets)}")
     # New processes find what Numba is told in their environment.
     with ProcessPoolExecutor(plan.processes, get_context("spawn")) as pool:

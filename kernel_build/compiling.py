@@ -8,9 +8,9 @@ from llvmlite import binding
 
 from classgram.runtime.compiled.library import MANIFEST
 from kernel_build.building import Compiled
-from kernel_build.optimising import check_independent, machine_for, optimised
+from kernel_build.optimising import check_independent, check_no_avx, machine_for, optimised
 from kernel_build.registry import Task, import_kernels
-from kernel_build.targets import Target
+from kernel_build.targets import LOWEST_X86, Target
 from kernel_build.wrappers import Wrapper, as_part, result_kind
 
 
@@ -35,7 +35,10 @@ def write_object(enter: object, task: Task, target: Target, folder: Path) -> Pat
     module = optimised(text, name, task.symbol, target)
     check_independent(module, task.name)
     path = folder / f"{task.symbol}-v{target.level}.o"
-    path.write_bytes(machine_for(target).emit_object(module))
+    machine = machine_for(target)
+    if target.level == LOWEST_X86:
+        check_no_avx(machine.emit_assembly(module), task.name)
+    path.write_bytes(machine.emit_object(module))
     return path
 
 

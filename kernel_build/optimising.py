@@ -22,6 +22,14 @@ COUNTING = re.compile(r"^(define [^\n]*@NRT_(?:incref|decref)\([^\n]*\{)\n.*?^\}
 """What counts the references to arrays."""
 
 
+AVX = re.compile(r"^\s+v[a-z]\w+\s.*|.*%[yz]mm\d+.*", re.MULTILINE)
+"""Instructions of AVX in assembly."""
+
+
+class AvxError(Exception):
+    """A kernel for processors without AVX has instructions of it."""
+
+
 class DependentError(Exception):
     """A kernel that cannot run without Python or Numba."""
 
@@ -58,6 +66,13 @@ def optimise(module: Any, machine: Any) -> None:
     options.slp_vectorization = True
     builder = binding.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
+
+
+def check_no_avx(assembly: str, name: str) -> None:
+    """Raise an error if assembly holds an instruction that processors of the lowest level may not have."""
+    found = AVX.search(assembly)
+    if found:
+        raise AvxError(f"kernel {name} for the lowest level has {found[0].strip()}")
 
 
 def check_independent(module: Any, name: str) -> None:

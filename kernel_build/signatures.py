@@ -80,7 +80,7 @@ class Signature:
     @property
     def kinds(self) -> str:
         """What the run side finds it by."""
-        return ",".join(argument.kind for argument in self.arguments)
+        return ";".join(argument.kind for argument in self.arguments)
 
 
 def signatures_of(function: Callable[..., Any]) -> list[Signature]:

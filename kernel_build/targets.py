@@ -18,6 +18,9 @@ class Target(NamedTuple):
     features: str = ""
 
 
+LOWEST_X86 = 2
+"""The lowest level of x86-64, whose processors need not have AVX."""
+
 SYSTEMS = {
     "linux-x86_64": "x86_64-unknown-linux-gnu",
     "linux-aarch64": "aarch64-unknown-linux-gnu",
@@ -35,7 +38,7 @@ def targets_of(system: str) -> list[Target]:
     triple = SYSTEMS[system]
     if system.endswith("aarch64"):
         return [Target(triple, 1, "generic")]
-    return [Target(triple, level, f"x86-64-v{level}") for level in (2, 3, 4)]
+    return [Target(triple, level, f"x86-64-v{level}") for level in (LOWEST_X86, 3, 4)]
 
 
 def this_target() -> Target:

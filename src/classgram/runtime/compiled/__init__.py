@@ -7,14 +7,17 @@ when they are first called. ``CLASSGRAM_KERNELS`` chooses: ``library``, ``numba`
 import os
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from classgram.errors import InputError
 from classgram.runtime.compiled.arguments import with_numbers
 from classgram.runtime.compiled.library import Library, NoLibraryError, load_library
+from classgram.runtime.compiled.results import KernelError
 from classgram.runtime.compiled.self_check import check_calls, mixed
 
 __all__ = ["ENTRIES", "MODE", "frozen", "inlined", "kernel", "part", "prepared", "when_numba_compiles"]
@@ -39,6 +42,12 @@ class Mode(NamedTuple):
     folder: Path | None = None
     """Where Numba keeps what it compiles."""
 
+    def __str__(self) -> str:
+        """Say it in words."""
+        if self.library:
+            return f"compiled for {self.library.processor}"
+        return "plain Python" if self.name == PYTHON else "compiled by Numba when first used"
+
     @property
     def compiles(self) -> bool:
         """Whether Numba compiles."""
@@ -51,24 +60,25 @@ def chosen_mode(wanted: str) -> Mode:
         try:
             return Mode(LIBRARY, checked(load_library()))
         except NoLibraryError as error:
-            if wanted:
-                raise
+            if wanted or not find_spec("numba"):
+                hint = "" if wanted else "; pip install 'classgram[numba]' lets Numba compile them"
+                raise NoLibraryError(f"{error}{hint}") from None
             print(f"classgram: {error}; Numba compiles what is needed", file=sys.stderr)
     if wanted in (NUMBA, ""):
         from classgram.runtime.compiled.by_numba import cache_folder
 
         return Mode(NUMBA, folder=cache_folder())
     if wanted not in (PYTHON, BUILD):
-        raise ValueError(f"CLASSGRAM_KERNELS={wanted}: it can be {LIBRARY}, {NUMBA} or {PYTHON}")
+        raise InputError(f"CLASSGRAM_KERNELS={wanted}: it can be {LIBRARY}, {NUMBA} or {PYTHON}")
     return Mode(wanted)
 
 
 def checked(library: Library) -> Library:
     """Have a library show that it takes and gives all kinds of values."""
-    own = library.kernel(mixed)
-    if own is None:
-        raise NoLibraryError("the compiled kernels have no kernel that checks them")
-    check_calls(own)
+    try:
+        check_calls(library.kernel(mixed))
+    except (KernelError, TypeError) as error:
+        raise NoLibraryError(f"the compiled kernels do not work here ({error})") from None
     return library
 
 
@@ -80,7 +90,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Mark a kernel that Python calls; its annotations must state all types (see arrays)."""
     ENTRIES.append(function)
     if MODE.library:
-        return cast(Callable[P, R], MODE.library.kernel(function) or function)
+        return cast(Callable[P, R], MODE.library.kernel(function))
     return _compiled(function)
 
 

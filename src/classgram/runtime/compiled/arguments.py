@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from struct import Struct
 from typing import Any, TypeVar, cast
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -65,14 +66,17 @@ def described_tuple(values: tuple[Any, ...]) -> Described:
 
 
 def tuple_kind(own: type, kinds: Iterable[str]) -> str:
-    """Give the kind of tuples: a named one is told by its module and name."""
+    """Give the kind of tuples: a named one is told by its module, its name, and the names of its fields."""
     return f"{tuple_name(own)}({','.join(kinds)})"
 
 
 @cache
 def tuple_name(own: type) -> str:
     """Give what tells tuples of a type from others."""
-    return "" if own is tuple else f"{own.__module__}.{own.__qualname__}"
+    if own is tuple:
+        return ""
+    fields = ",".join(getattr(own, "_fields", ()))
+    return f"{own.__module__}.{own.__qualname__}#{crc32(fields.encode()):08x}"
 
 
 class Ways(dict[type, Callable[[Any], Described]]):

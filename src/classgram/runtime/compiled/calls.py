@@ -9,12 +9,14 @@ from classgram.runtime.compiled.arguments import INTEGER, REAL, described, real
 from classgram.runtime.compiled.results import Call, Enter, with_result
 
 whole = Struct("q")
+Kinds = tuple[str, ...]
+"""The kinds of all arguments of a kernel."""
 
 
 class Entry(NamedTuple):
     """Machine code for arguments of some kinds."""
 
-    kinds: str
+    kinds: Kinds
     enter: Enter
     result: str
 
@@ -28,26 +30,25 @@ class LibraryKernel:
         self._name = function.__name__
         made = function.__annotations__.get("return")
         make = made if isinstance(made, type) and issubclass(made, tuple) else None
-        self._calls: dict[str, Call] = {
+        self._calls: dict[Kinds, Call] = {
             entry.kinds: with_result(entry.enter, entry.result, make, self._name) for entry in entries
         }
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the machine code for arguments of these kinds."""
-        parts = [described(argument) for argument in arguments]
-        kinds = ",".join([kind for kind, _ in parts])
+        kinds, numbers = zip(*map(described, arguments), strict=True) if arguments else ((), ())
         call = self._calls.get(kinds) or self._converting(kinds)
-        return call(b"".join([numbers for _, numbers in parts]))
+        return call(b"".join(numbers))
 
-    def _converting(self, given: str) -> Call:
+    def _converting(self, given: Kinds) -> Call:
         """Give a call that makes floats of integers where the kernel takes floats, as Python would."""
         for taken, call in list(self._calls.items()):
-            places = places_to_convert(given, taken)
+            places = places_to_convert(",".join(given), ",".join(taken))
             if places is not None:
                 self._calls[given] = call_with_floats(call, places)
                 return self._calls[given]
-        known = "\n  ".join(self._calls)
-        raise TypeError(f"the kernel {self._name} takes\n  {known}\nand not\n  {given}")
+        known = "\n  ".join(map(", ".join, self._calls))
+        raise TypeError(f"the kernel {self._name} takes\n  {known}\nand not\n  {', '.join(given)}")
 
 
 def places_to_convert(given: str, taken: str) -> list[int] | None:

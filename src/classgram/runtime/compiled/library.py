@@ -1,11 +1,13 @@
 """The library of kernels: made when the package is built, for several levels of processors."""
 
 import ctypes
+import platform
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from classgram.errors import InputError
 from classgram.runtime.compiled.calls import Entry, LibraryKernel
 from classgram.runtime.compiled.results import KernelError
 from classgram.runtime.compiled.sources import are_editable, digest_of_sources
@@ -21,7 +23,7 @@ processor."""
 _prototype = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_char_p)
 
 
-class NoLibraryError(KernelError):
+class NoLibraryError(InputError):
     """There is no library that this processor can run and that is up to date."""
 
 
@@ -33,10 +35,18 @@ class Library(NamedTuple):
     entries: dict[str, list[Entry]]
     """The machine code of each kernel, by its full name."""
 
-    def kernel(self, function: Callable[..., Any]) -> Callable[..., Any] | None:
-        """Give a kernel as Python calls it, or None where it is not one of the library's."""
-        entries = self.entries.get(f"{function.__module__}.{function.__qualname__}")
-        return LibraryKernel(function, entries) if entries else None
+    @property
+    def processor(self) -> str:
+        """The name of that level."""
+        machine = platform.machine()
+        return f"x86-64-v{self.level}" if machine in ("x86_64", "AMD64") else machine
+
+    def kernel(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Give a kernel as Python calls it."""
+        name = f"{function.__module__}.{function.__qualname__}"
+        if name not in self.entries:
+            raise KernelError(f"the library has no kernel {name}; CLASSGRAM_KERNELS=numba compiles it")
+        return LibraryKernel(function, self.entries[name])
 
 
 def load_library() -> Library:
@@ -71,5 +81,5 @@ def read_library(library: ctypes.CDLL, level: int) -> Library:
     entries = defaultdict(list)
     for line in lines:
         name, symbol, result, kinds = line.split("\t")
-        entries[name].append(Entry(kinds, _prototype((symbol, library)), result))
+        entries[name].append(Entry(tuple(kinds.split(";")), _prototype((symbol, library)), result))
     return Library(level, dict(entries))
