@@ -18,6 +18,17 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 _CACHE = os.environ.get("NUMBA_CACHE_DIR") or tempfile.mkdtemp(prefix="classgram-kernels-")
 os.environ["NUMBA_CACHE_DIR"] = _CACHE
 
+from classgram.runtime.compiled import MODE  # noqa: E402, for what stands above
+
+OWN_KERNELS = [
+    "clustering/test_ranking.py",
+    "clustering/test_score_errors.py",
+    "text/test_eight_bytes.py",
+]
+"""Tests with kernels of their own, which no library holds: runtime/test_modes.py runs them with Numba."""
+
+collect_ignore = OWN_KERNELS if MODE.library else []
+
 settings.register_profile(
     "classgram",
     deadline=None,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from benchmarks.commits import run
 from benchmarks.compare_speed import ratio, turns
 from benchmarks.comparing import (

@@ -45,4 +45,4 @@ def run(**environment: str) -> object:
 
 
 def test_plain_python_gives_the_same_classes() -> None:
-    assert run(NUMBA_DISABLE_JIT="1") == run()
+    assert run(CLASSGRAM_KERNELS="python") == run()

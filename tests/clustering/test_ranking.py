@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from classgram.clustering._kernels.ranking import BLOCK, find_tops, list_highest
-from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled import kernel
 from tests.clustering import naive_clustering as naive
 
 SCORES = st.one_of(
@@ -15,7 +15,7 @@ SCORES = st.one_of(
 )
 
 
-@lean_kernel
+@kernel
 def ranked(
     blocks: NDArray[np.float32],
     tops: NDArray[np.float32],

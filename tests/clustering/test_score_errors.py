@@ -35,7 +35,7 @@ from classgram.clustering._kernels.side_arrays import Buffers, SideArrays
 from classgram.clustering.criteria import Criterion, LeavingOneOut, MaximumLikelihood
 from classgram.clustering.exchange import exchange
 from classgram.options import ClusterOptions, RunOptions, SearchOptions
-from classgram.runtime.compiled import frozen, lean_kernel
+from classgram.runtime.compiled import frozen, kernel
 from classgram.runtime.compiled.arrays import Float32Array, Float64Array
 from tests.clustering import naive_clustering as naive
 from tests.clustering.test_class_table import shapes
@@ -44,21 +44,21 @@ from tests.helpers.clustering import Case, check_optimum, criteria, make_case, s
 CRITERIA = [MaximumLikelihood(), LeavingOneOut(0.75), LeavingOneOut(0.1), LeavingOneOut(0.9)]
 
 
-@lean_kernel
+@kernel
 def logs(numbers: Float32Array, out: Float32Array) -> None:
     """Write approximate logarithms."""
     for i in range(numbers.size):
         out[i] = approximate_log(numbers[i])
 
 
-@lean_kernel
+@kernel
 def single_differences(counts: Float32Array, amount: float, shift: float, out: Float32Array) -> None:
     """Write approximate differences."""
     for i in range(counts.size):
         out[i] = approximate_difference(counts[i], np.float32(amount), np.float32(shift))
 
 
-@lean_kernel
+@kernel
 def scored(
     arrays: SideArrays,
     criterion: KernelCriterion,

@@ -1,8 +1,6 @@
 """The sweeps between whole ones: runners-up, unsure elements, and what they leave behind when stopped."""
 
 import json
-import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +12,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from classgram.clustering import compiling
 from classgram.clustering._kernels.class_table import STALE, renew_rows
 from classgram.clustering._kernels.criterion import LARGEST_NODE, LEVELS, NODES, SHARE_UNIT
 from classgram.clustering._kernels.dense_scores import MOST_SHARED
@@ -360,25 +357,6 @@ def test_a_checkpoint_of_another_version_is_refused(lines: list[str], name: str,
     (path / "config.json").write_text(json.dumps(config))
     with pytest.raises(InputError, match="start anew without --resume"):
         clustered(lines, "tied", path, resume=True)
-
-
-class Waiting:
-    """A process that compiles; whoever waits for it is counted."""
-
-    def __init__(self) -> None:
-        self.waits = 0
-
-    def wait(self) -> None:
-        time.sleep(0.05)
-        self.waits += 1
-
-
-def test_threads_that_start_together_wait_for_one_compilation() -> None:
-    process = Waiting()
-    with patch.object(compiling, "_other", [process]), ThreadPoolExecutor(4) as pool:
-        for call in [pool.submit(compiling.await_kernels) for _ in range(8)]:
-            call.result()
-    assert process.waits == 1
 
 
 def test_any_seed_will_do(lines: list[str]) -> None:

@@ -22,9 +22,7 @@ from classgram.counts.counting import count_ngrams
 from classgram.errors import InputError
 from classgram.files.compressed import COMPRESSED, ByteCount
 from classgram.options import CountOptions, ReadOptions, TextOptions, VocabularyOptions
-from classgram.runtime.compiled import lean_kernel
 from classgram.text import cleaning, reading
-from classgram.text._kernels.eight_bytes import lower_eight, plain_bytes
 from classgram.text.reading import Text, read_text, text_from_strings
 from classgram.text.records import read_records
 from classgram.text.vocabulary import Vocabulary
@@ -430,25 +428,6 @@ def test_the_table_of_lower_case_equals_the_naive_twin() -> None:
             assert table[code] == -1
         else:
             assert (table[code] if code < table.size else code) == ord(lower)
-
-
-@lean_kernel
-def ask_eight(eight: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """What parts of kernels, which have no way in from Python, say of eight bytes."""
-    return lower_eight(eight), plain_bytes(eight)
-
-
-@given(
-    st.lists(st.sampled_from(b"aAzZ09 @[`{/:!\n\x00\x7f\x80\xa0\xc1\xe9\xff"), min_size=8, max_size=8).map(
-        bytes
-    )
-)
-def test_eight_bytes_at_a_time_equal_the_naive_twins(data: bytes) -> None:
-    with np.errstate(over="ignore"):
-        lower, plain = ask_eight(np.uint64(int.from_bytes(data, "little")))
-    assert int(lower).to_bytes(8, "little") == data.lower()
-    expected = [0x80 if bytes([byte]).isalnum() or byte == 32 else 0 for byte in data]
-    assert list(int(plain).to_bytes(8, "little")) == expected
 
 
 def test_lower_case_of_irregular_letters_far_into_a_text() -> None:

@@ -83,35 +83,6 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], title
             print("  ".join("-" * width for width in widths))
 
 
-def announce_compilation(quiet: bool) -> None:
-    """Print a message when kernels are compiled, which takes seconds and happens on the first run."""
-    if quiet:
-        return
-    from classgram.runtime.compiled.calling import before_compiling
-
-    before_compiling(_listen_to_compiler)
-
-
-def _listen_to_compiler() -> None:
-    """Print a message at the first compilation by Numba."""
-    from numba.core import event
-
-    class Notice(event.Listener):
-        """Prints one line at the first compilation."""
-
-        def on_start(self, event: object) -> None:
-            """Handle the begin of a compilation."""
-            if not printed:
-                printed.append(True)
-                message("compiling kernels, first run only")
-
-        def on_end(self, event: object) -> None:
-            """Handle the end of a compilation."""
-
-    printed: list[bool] = []
-    event.register("numba:compile", Notice())  # type: ignore[no-untyped-call]
-
-
 def spare_matrix_threads() -> None:
     """Keep NumPy, imported later, from starting threads for matrix products in commands without any.
 

@@ -10,7 +10,6 @@ from classgram.cli.app import (
     Flat,
     QuietOption,
     ShowOptions,
-    announce_compilation,
     app,
     message,
     print_json,
@@ -71,9 +70,6 @@ def convert(
     from classgram.evaluation.perplexity import check_text_options
     from classgram.pipelines.counting import Reading, load_or_count
 
-    if text:
-        announce_compilation(show.quiet)
-
     def count_text(vocabulary: "Vocabulary", order: int) -> "NgramCounts":
         if source.is_dir():
             check_text_options(vocabulary, making)
@@ -124,7 +120,6 @@ def judge(
 
     if not files:
         raise InputError("name the class files to judge")
-    announce_compilation(show.quiet)
     order = classes_order(files)
     reading = Reading(vocabulary, making, read)
     counts = load_or_count(text, CountOptions(order), reading, not show.quiet).up_to(order)

@@ -10,7 +10,6 @@ from classgram.cli.app import (
     QuietOption,
     ShowOptions,
     TextPaths,
-    announce_compilation,
     app,
     message,
     print_json,
@@ -60,7 +59,6 @@ def cluster(
     from classgram.pipelines.clustering import cluster as cluster_text
     from classgram.pipelines.keywords import as_keywords
 
-    announce_compilation(show.quiet)
     options = as_keywords(clustering, search, running, vocabulary, text, read)
     found = cluster_text(*(texts or ("-",)), output=output, memory=memory, progress=not show.quiet, **options)
     if output is None and not show.json:
@@ -163,7 +161,6 @@ def tag(
     from classgram.text.reading import read_text
 
     partition = Partition.load(path)
-    announce_compilation(show.quiet)
     lines = text_lines(read_text(*(texts or ("-",)), read=read))
     for line in tag_lines(partition, lines, read):
         print(line)

@@ -1,15 +1,16 @@
 """The commands count, info and demo."""
 
+import platform
 from pathlib import Path
 from typing import Annotated, Any
 
+from classgram._version import __version__
 from classgram.cli.app import (
     Flat,
     Output,
     QuietOption,
     ShowOptions,
     TextPaths,
-    announce_compilation,
     app,
     message,
     print_json,
@@ -43,7 +44,6 @@ def count(
     from classgram.pipelines.counting import count as count_text
     from classgram.pipelines.keywords import as_keywords
 
-    announce_compilation(show.quiet)
     options = as_keywords(counting, vocabulary, text, read)
     counts = count_text(*texts, output=output, threads=threads, progress=not show.quiet, **options)
     message(
@@ -54,8 +54,8 @@ def count(
 
 
 @app.command
-def info(path: Path, /, *, verify: bool = False, show: ShowOptions = ShowOptions()) -> None:
-    """Show what a folder written by classgram contains.
+def info(path: Path | None = None, /, *, verify: bool = False, show: ShowOptions = ShowOptions()) -> None:
+    """Show what a folder written by classgram contains, or without one how classgram is installed.
 
     Parameters
     ----------
@@ -64,6 +64,32 @@ def info(path: Path, /, *, verify: bool = False, show: ShowOptions = ShowOptions
     verify
         Also compare the checksum of every file.
     """
+    facts = _installation() if path is None else _contents(path, verify)
+    if show.json:
+        print_json(facts)
+    else:
+        title = "classgram" if path is None else str(path)
+        print_table(["", ""], [(key, _plain(value)) for key, value in facts.items()], title)
+
+
+def _installation() -> dict[str, Any]:
+    """Return the versions in use, and where kernels come from."""
+    import numpy as np
+
+    from classgram.runtime.compiled import MODE
+    from classgram.runtime.threads import available_threads
+
+    return {
+        "version": __version__,
+        "kernels": str(MODE),
+        "threads": available_threads(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+
+
+def _contents(path: Path, verify: bool) -> dict[str, Any]:
+    """Return what the configuration of a folder says, and its size."""
     from classgram.files.folders import read_folder
 
     folder = read_folder(path)
@@ -72,10 +98,7 @@ def info(path: Path, /, *, verify: bool = False, show: ShowOptions = ShowOptions
     facts = {key: value for key, value in folder.config.items() if key not in ("arrays", "texts")}
     facts["verified"] = verify
     facts["bytes"] = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-    if show.json:
-        print_json(facts)
-    else:
-        print_table(["", ""], [(key, _plain(value)) for key, value in facts.items()], str(path))
+    return facts
 
 
 def _plain(value: Any) -> str:
@@ -91,7 +114,6 @@ def demo(*, show: ShowOptions = ShowOptions()) -> None:
     from classgram.demo import STEPS, run_demo
     from classgram.runtime.progress import progress
 
-    announce_compilation(show.quiet)
     with progress("demo", STEPS, "steps", show.quiet) as report:
         result = run_demo(report)
     if show.json:

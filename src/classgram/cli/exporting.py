@@ -11,7 +11,6 @@ from classgram.cli.app import (
     Flat,
     QuietOption,
     ShowOptions,
-    announce_compilation,
     app,
     message,
     print_json,
@@ -85,7 +84,6 @@ def export(
         raise InputError("transducers are exact: --order, --grow, --prune, --ngrams, --valid are for ARPA")
     table = symbols or output.with_name(output.name.removesuffix(".fst.txt") + ".words.txt")
     _check_files((output, unigrams, table if transducer else None), (ngrams, valid))
-    announce_compilation(show.quiet)
     loaded = load(model)
     if transducer:
         _export_transducer(loaded, output, table, (disambiguate, numbers), show)
@@ -255,7 +253,6 @@ def check(
     if fix is not None:
         from classgram.arpa.repairing import repair_arpa
 
-        announce_compilation(show.quiet)
         report = repair_arpa(file, fix)
     else:
         report = check_arpa(file)
@@ -336,7 +333,6 @@ def prune(
         raise InputError(f"--size {size}: must be 1 or more")
     if not output.name.endswith((".arpa", ".arpa.gz")):
         raise InputError(f"{output}: the name must end in .arpa or .arpa.gz")
-    announce_compilation(show.quiet)
     model = load(file)
     if not isinstance(model, NgramModel):
         raise InputError(f"{file}: is no word n-gram model; export it first, with --prune")

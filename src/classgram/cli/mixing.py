@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from classgram.cli.app import Flat, Output, QuietOption, announce_compilation, app, message
+from classgram.cli.app import Flat, Output, QuietOption, app, message
 from classgram.errors import InputError
 from classgram.options import (
     ReadOptions,
@@ -44,7 +44,6 @@ def mix(
     from classgram.models.mixtures.wider_vocabulary import one_vocabulary
     from classgram.text.reading import read_text
 
-    announce_compilation(show.quiet)
     if not models:
         raise InputError("name the models to mix")
     with lock(output):

@@ -14,7 +14,6 @@ from classgram.cli.app import (
     QuietOption,
     ShowOptions,
     TextPaths,
-    announce_compilation,
     app,
     message,
     print_json,
@@ -67,7 +66,6 @@ def train(
     from classgram.pipelines.keywords import as_keywords
     from classgram.pipelines.training import train as train_model
 
-    announce_compilation(show.quiet)
     trained = train_model(
         *texts,
         output=output,
@@ -118,7 +116,6 @@ def perplexity(
     from classgram.evaluation.perplexity import evaluate
     from classgram.text.reading import read_text
 
-    announce_compilation(show.quiet)
     loaded = _open_model(model, text)
     result = evaluate(loaded, read_text(*texts, text=loaded.vocabulary.text, read=read), read)
     if show.json:
@@ -166,7 +163,6 @@ def compare(
         raise InputError("compare needs two or more models and then a text")
     if paths[-1] == "-":
         raise InputError("compare reads its text once for each model; name a file instead of -")
-    announce_compilation(show.quiet)
     models = [_open_model(path, text) for path in paths[:-1]]
     evaluations, comparisons = compare_models(models, read_text(paths[-1], read=read), read)
     if len({loaded.vocabulary.letters for loaded in models}) > 1:
@@ -224,7 +220,6 @@ def surprisal(
 
     if len(paths) < 2:
         raise InputError("surprisal needs a model and then a text (- for standard input)")
-    announce_compilation(show.quiet)
     models = [_open_model(path, text) for path in paths[:-1]]
     lines = (line for record in read_records(paths[-1:], read) for line in record.text.split("\n"))
     names = [Path(path).name for path in paths[:-1]]
@@ -269,7 +264,6 @@ def score(
     from classgram.evaluation.filtering import score_units
     from classgram.text.records import read_records
 
-    announce_compilation(show.quiet)
     loaded = _open_model(model, text)
     begun = time.perf_counter()
     total = words = kept = 0
@@ -314,7 +308,6 @@ def generate(
     from classgram.evaluation.generation import generate as draw
     from classgram.loading import load
 
-    announce_compilation(show.quiet)
     sentences = (" ".join(words) for words in draw(load(model), options))
     if show.json:
         print_json({"sentences": list(sentences)})

@@ -9,7 +9,6 @@ from classgram.cli.app import (
     Flat,
     Output,
     ShowOptions,
-    announce_compilation,
     app,
     message,
     print_json,
@@ -73,7 +72,6 @@ def reproduce(
     texts = Texts(
         train or (str(demo_text()),), test, test_share, seed, most_words=wanted.most_words, read=read
     )
-    announce_compilation(show.quiet)
     with lock(output), progress("reproducing", None, "cells", show.quiet) as report:
 
         def report_cells(done: int, of: int, what: str) -> None:

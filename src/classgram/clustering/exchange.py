@@ -18,7 +18,6 @@ from classgram.classes.class_list import ClassList
 from classgram.classes.partition import Partition
 from classgram.clustering.checkpoint import Checkpoints, resume
 from classgram.clustering.class_number import Climb, choose_class_number
-from classgram.clustering.compiling import await_kernels, compile_ahead
 from classgram.clustering.heuristic import sweep_heuristically
 from classgram.clustering.problem import ClusteringProblem, make_problem
 from classgram.clustering.result import Result, finish
@@ -60,9 +59,7 @@ def exchange(
     """
     options, search, run = options or ClusterOptions(), search or SearchOptions(), run or RunOptions()
     check_search(search, run, start)
-    compile_ahead()
     problem = make_problem(counts, options, tuning)  # section 3: which shape, which elements move
-    await_kernels()
     deadline = None if run.time_limit is None else time.monotonic() + run.time_limit
     with LocalEngine(run.threads, tuning) as engine:
         classes, curve = choose_class_number(problem, climber(engine, deadline), report)

@@ -8,7 +8,6 @@ from typing import Any
 
 from classgram.class_files.reading import read_start
 from classgram.class_files.writing import check_class_file, is_class_file, write_class_file
-from classgram.clustering.compiling import compile_ahead
 from classgram.clustering.exchange import exchange
 from classgram.clustering.result import Result
 from classgram.clustering.search.schedule import Ending
@@ -52,8 +51,6 @@ def cluster(
     clustering, search, run, *reading = from_keywords("cluster", options, *kinds)
     counting = CountOptions(order=max(clustering.order, 2), memory=memory)
     checkpoint = None if output is None else _checkpoint_path(Path(output))
-    # On a first run the slowest kernel is compiled while the text is read.
-    compile_ahead()
     with _held_output(output):
         start = read_start(search.start)
         counts = load_or_count(text, counting, Reading(*reading), progress, run.threads)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled import kernel, part
 from classgram.runtime.compiled.arrays import ByteArray, Float64Array, Int32Matrix, Int64Array
 
 _TAB, _NEWLINE, _SPACE, _MINUS, _POINT, _ZERO = 9, 10, 32, 45, 46, 48
@@ -12,7 +12,7 @@ LINE_OVERHEAD = 48
 """An upper bound of the bytes of a line besides its words: numbers and separators."""
 
 
-@lean_kernel
+@part
 def write_number(value: float, out: ByteArray, at: int) -> int:
     """Write a number with up to seven decimals, without trailing zeros, and return its end."""
     scaled = np.int64(np.rint(abs(value) * 10.0**_DECIMALS))
@@ -42,7 +42,7 @@ def write_number(value: float, out: ByteArray, at: int) -> int:
     return at + length
 
 
-@lean_kernel
+@kernel
 def write_lines(
     paths: Int32Matrix,
     log_probabilities: Float64Array,

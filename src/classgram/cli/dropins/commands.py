@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from classgram.cli.app import announce_compilation, message, run
+from classgram.cli.app import message, run
 from classgram.cli.dropins.options import (
     CLUSTERCAT_USAGE,
     MKCLS_USAGE,
@@ -181,7 +181,6 @@ def _cluster_text(options: ClustercatOptions) -> None:
     from classgram.counts.counting import count_ngrams
     from classgram.text.reading import read_text
 
-    announce_compilation(options.quiet)
     vocabulary = VocabularyOptions(min_count=max(options.min_count, 1))
     text = read_text(options.source, read=_READ)
     counts = count_ngrams(

@@ -30,7 +30,7 @@ from classgram.clustering._kernels.sparse_cells import (
     read_sparse_row,
     sparse_cell,
 )
-from classgram.runtime.compiled import LEAN, inlined, kernel_part, lean_kernel
+from classgram.runtime.compiled import inlined, kernel, part, when_numba_compiles
 from classgram.runtime.compiled.arrays import (
     ByteArray,
     ByteMatrix,
@@ -42,7 +42,6 @@ from classgram.runtime.compiled.arrays import (
     Int64Matrix,
     UInt64Matrix,
 )
-from classgram.runtime.compiled.calling import before_compiling
 from classgram.text._kernels.eight_bytes import ONE, ZERO, first_marked, load_eight
 
 SHORT_LIMIT = 255
@@ -121,7 +120,7 @@ def by_form(dense: Callable[..., R], sparse: Callable[..., R]) -> Callable[..., 
     def chosen(*arguments: Any) -> R:
         return (sparse if is_sparse(arguments[0]) else dense)(*arguments)
 
-    before_compiling(lambda: teach_choice(chosen, dense, sparse))
+    when_numba_compiles(lambda: teach_choice(chosen, dense, sparse))
     return chosen
 
 
@@ -130,7 +129,7 @@ def teach_choice(chosen: Callable[..., R], dense: Callable[..., R], sparse: Call
     from numba.extending import overload
 
     # The parts name their arguments, so the signatures are not compared.
-    @overload(chosen, strict=False, jit_options=LEAN)
+    @overload(chosen, strict=False, jit_options={"error_model": "numpy"})
     def choose(*arguments: Any) -> Callable[..., R]:
         part = sparse if is_sparse_type(arguments[0]) else dense
         plain: Callable[..., R] = part.py_func  # type: ignore[attr-defined]
@@ -150,13 +149,13 @@ def is_sparse_type(form: Any) -> bool:
     return kind is SparseCells
 
 
-@kernel_part
+@part
 def dense_cell(cells: Int32Matrix, row: int, column: int) -> int:
     """Give N(row, column)."""
     return cells[row, column]  # type: ignore[no-any-return]
 
 
-@kernel_part
+@part
 def read_dense_row(cells: Int32Matrix, row: int, counts: Int64Array) -> None:
     """Write N(row, c) for the first classes c."""
     for c in range(counts.size):
@@ -170,14 +169,14 @@ cell = by_form(dense_cell, sparse_cell)
 """Give N(row, column): cell(cells, row, column)."""
 
 
-@kernel_part
+@part
 def dense_count(pairs: Pairs, row: int, column: int) -> int:
     """Give N(row, column), from the table that is more likely in the cache."""
     short = np.int64(pairs.short[row, column])
     return short if short < SHORT_LIMIT else np.int64(pairs.cells[row, column])  # type: ignore[return-value]
 
 
-@kernel_part
+@part
 def sparse_count(pairs: Pairs, row: int, column: int) -> int:
     """Give N(row, column)."""
     return sparse_cell(pairs.cells, row, column)
@@ -187,7 +186,7 @@ count_of = by_form(dense_count, sparse_count)
 """Give N(row, column): count_of(pairs, row, column)."""
 
 
-@kernel_part
+@part
 def computed_steps(terms: Terms, precomputed: Precomputed, count: int) -> np.uint64:
     """Compute the differences of a large count, a byte for each node, the first lowest."""
     steps = ZERO
@@ -213,7 +212,7 @@ def exchanged(a: np.uint64, b: np.uint64, shift: np.uint64, mask: np.uint64) -> 
     return a ^ (bits << shift), b ^ bits
 
 
-@kernel_part
+@part
 def seen_code(count: int) -> int:
     """Give 256 for a pair that would be newly seen, -1 for one that would no longer be seen once."""
     if count == 0:
@@ -221,7 +220,7 @@ def seen_code(count: int) -> int:
     return -1 if count == 1 else 0
 
 
-@kernel_part
+@part
 def change_dense_cell(table: ClassTable, row: int, column: int, change: int) -> int:
     """Change one count, and mark what is derived from it as stale; give what it was."""
     before = table.cells[row, column]
@@ -265,7 +264,7 @@ def renew_eight(table: ClassTable, criterion: KernelCriterion, row: int, first: 
             table.codes[row, first + i] = seen_code(counts[i])
 
 
-@lean_kernel
+@kernel
 def renew_rows(table: DenseTable, criterion: KernelCriterion, first: int, step: int) -> None:
     """Bring differences and codes of every so many-th row up to date, from the first of them on.
 
@@ -287,7 +286,7 @@ def renew_rows(table: DenseTable, criterion: KernelCriterion, first: int, step: 
                 renew_eight(table, criterion, row, 8 * eight)
 
 
-@kernel_part
+@part
 def change_sparse_cell(table: ClassTable, row: int, column: int, change: int) -> int:
     """Change one count; give what it was."""
     return add_to_sparse_cell(table.cells, row, column, change)
@@ -297,7 +296,7 @@ change_cell = by_form(change_dense_cell, change_sparse_cell)
 """Change a count, give what it was: change_cell(table, row, column, change)."""
 
 
-@lean_kernel
+@kernel
 def fill_cells(events: Events, own_classes: Int32Array, cells: Int32Matrix) -> None:
     """Count all events into zeroed cells: rows are partner classes, columns own classes."""
     for element in range(own_classes.size):
@@ -307,7 +306,7 @@ def fill_cells(events: Events, own_classes: Int32Array, cells: Int32Matrix) -> N
             cells[row, column] += events.amounts[entry]
 
 
-@lean_kernel
+@kernel
 def fill_differences(table: DenseTable, criterion: KernelCriterion) -> None:
     """Write all that a table derives from its cells; reads only these."""
     cells, differences, codes = table.cells, table.differences, table.codes
@@ -324,7 +323,7 @@ def fill_differences(table: DenseTable, criterion: KernelCriterion) -> None:
         table.diagonal[column] = cells[column, column]
 
 
-@lean_kernel
+@kernel
 def sum_pairs(cells: Int32Matrix, terms: Terms) -> tuple[float, int, int]:
     """Return the sum of f over a table, n1 and n+; writes nothing."""
     result = 0.0

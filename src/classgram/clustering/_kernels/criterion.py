@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from classgram.runtime.compiled import kernel_part
+from classgram.runtime.compiled import part
 from classgram.runtime.compiled.arrays import Float64Array, Int64Array, UInt16Matrix, UInt64Array
 
 NODES = (1, 2, 3, 6, 14, 36, 100, 300)
@@ -86,7 +86,7 @@ class KernelCriterion(NamedTuple):
     precomputed: Precomputed
 
 
-@kernel_part
+@part
 def log_term(values: Float64Array, shift: float, n: int) -> float:
     """Return n log(n - shift), from the table where it reaches; 0 for n < 2."""
     if n < values.size:
@@ -94,21 +94,21 @@ def log_term(values: Float64Array, shift: float, n: int) -> float:
     return n * np.log(n - shift)  # type: ignore[no-any-return]
 
 
-@kernel_part
+@part
 def pair_gain(terms: Terms, count: int, amount: int) -> float:
     """Return f(count + amount) - f(count)."""
     values, shift = terms.pair_values, terms.pair_shift
     return log_term(values, shift, count + amount) - log_term(values, shift, count)
 
 
-@kernel_part
+@part
 def class_gain(terms: Terms, count: int, amount: int) -> float:
     """Return h(count + amount) - h(count)."""
     values, shift = terms.class_values, terms.class_shift
     return log_term(values, shift, count + amount) - log_term(values, shift, count)
 
 
-@kernel_part
+@part
 def seen_change(count: int, amount: int) -> int:
     """Return the change of n+ (times 65536) plus that of n1 when a cell grows."""
     if count == 0:
@@ -116,13 +116,13 @@ def seen_change(count: int, amount: int) -> int:
     return -1 if count == 1 else 0
 
 
-@kernel_part
+@part
 def seen_part(change: int) -> int:
     """Return the change of n+ in a sum of such changes; the rest, less this times 65536, is that of n1."""
     return (change + 32768) >> 16
 
 
-@kernel_part
+@part
 def global_logarithm(terms: Terms, seen: int, cells: int) -> float:
     """Return log u, u = b (n+ - 1) / (n0 + 1) or its cap, for n+ of so many cells."""
     # A single pair seen once is the whole text: there is nothing to estimate from.
@@ -130,7 +130,7 @@ def global_logarithm(terms: Terms, seen: int, cells: int) -> float:
     return np.log(min(share, terms.unseen_cap))  # type: ignore[no-any-return]
 
 
-@kernel_part
+@part
 def global_term(terms: Terms, once: int, seen: int, cells: int) -> float:
     """Return n1 log u of leaving-one-out, and 0 for a criterion that counts no pairs."""
     if once == 0 or not terms.counts_pairs:
@@ -138,7 +138,7 @@ def global_term(terms: Terms, once: int, seen: int, cells: int) -> float:
     return once * global_logarithm(terms, seen, cells)
 
 
-@kernel_part
+@part
 def approximate_log(x: np.float32) -> np.float32:
     """Return log(x) for a positive normal float32, in operations that vectorise.
 
@@ -157,7 +157,7 @@ def approximate_log(x: np.float32) -> np.float32:
     return np.float32(exponent) * np.float32(0.69314718) + inverse_tanh_series(z)
 
 
-@kernel_part
+@part
 def inverse_tanh_series(z: np.float32) -> np.float32:
     """Return 2 artanh(z) = log((1+z)/(1-z)) for |z| < 0.2, where the terms left out are below 1e-8 of it."""
     square = z * z
@@ -165,7 +165,7 @@ def inverse_tanh_series(z: np.float32) -> np.float32:
     return np.float32(2) * z * (np.float32(1) + square * (np.float32(1 / 3) + square * tail))
 
 
-@kernel_part
+@part
 def approximate_difference(n: np.float32, amount: np.float32, shift: np.float32) -> np.float32:
     """Return f(n + amount) - f(n) in float32, as amount log(y) + n log(y / x), where n - shift >= 1 or n < 2.
 

@@ -20,7 +20,7 @@ from classgram.clustering._kernels.score_errors import FIXED_ROUNDINGS, Magnitud
 from classgram.clustering._kernels.side_arrays import Buffers, PairCountBuffers, Profile, RowBuffers
 from classgram.clustering._kernels.tied_corrections import Corrections as Corrections
 from classgram.clustering._kernels.tied_corrections import correct_tied_scores as correct_tied_scores
-from classgram.runtime.compiled import kernel_part
+from classgram.runtime.compiled import part
 from classgram.runtime.compiled.arrays import (
     ByteMatrix,
     Float32Array,
@@ -44,7 +44,7 @@ MOST_SHARED = 16
 """The same for rows of steps times their shares."""
 
 
-@kernel_part
+@part
 def sum_eight_rows(differences: ByteMatrix, rows: Int64Array, sums: UInt16Array) -> None:
     """Add eight rows of steps."""
     a, b, c, d = differences[rows[0]], differences[rows[1]], differences[rows[2]], differences[rows[3]]
@@ -55,7 +55,7 @@ def sum_eight_rows(differences: ByteMatrix, rows: Int64Array, sums: UInt16Array)
         sums[j] = np.uint16(sums[j] + np.uint16(left + right))
 
 
-@kernel_part
+@part
 def sum_four_rows(differences: ByteMatrix, rows: Int64Array, sums: UInt16Array) -> None:
     """Add four rows of steps."""
     a, b, c, d = differences[rows[0]], differences[rows[1]], differences[rows[2]], differences[rows[3]]
@@ -64,7 +64,7 @@ def sum_four_rows(differences: ByteMatrix, rows: Int64Array, sums: UInt16Array) 
         sums[j] = np.uint16(sums[j] + np.uint16(total))
 
 
-@kernel_part
+@part
 def sum_rows(differences: ByteMatrix, rows: Int64Array, length: int, sums: UInt16Array) -> None:
     """Add rows of steps, at most MOST_SUMMED; the list is filled up with rows of zeros."""
     for i in range(length, -(-length // 8) * 8):
@@ -77,7 +77,7 @@ def sum_rows(differences: ByteMatrix, rows: Int64Array, length: int, sums: UInt1
         sum_four_rows(differences, rows[first:], sums)
 
 
-@kernel_part
+@part
 def begin_scores(
     buffers: RowBuffers, steps: Float64Array, class_terms: Float32Array, total: float, scores: Float32Array
 ) -> None:
@@ -91,7 +91,7 @@ def begin_scores(
         pairs[j] = np.uint16(0)
 
 
-@kernel_part
+@part
 def take_sums(sums: UInt16Array, unit: float, scores: Float32Array) -> None:
     """Move sums of steps to the scores."""
     single_unit = np.float32(unit)
@@ -100,7 +100,7 @@ def take_sums(sums: UInt16Array, unit: float, scores: Float32Array) -> None:
         sums[j] = np.uint16(0)
 
 
-@kernel_part
+@part
 def add_many_rows(
     differences: ByteMatrix,
     rows: Int64Array,
@@ -115,13 +115,13 @@ def add_many_rows(
         take_sums(sums, unit, scores)
 
 
-@kernel_part
+@part
 def shared_steps(steps: np.uint8, share: np.uint16) -> np.uint16:
     """Give steps times a share, in units of 16/SHARE_UNIT steps, in 16 bits all the time."""
     return np.uint16(np.uint16(np.uint16(steps) * share) >> np.uint16(4))
 
 
-@kernel_part
+@part
 def add_shared_rows(
     differences: ByteMatrix,
     rows: Int64Array,
@@ -147,7 +147,7 @@ def add_shared_rows(
         take_sums(sums, unit, scores)
 
 
-@kernel_part
+@part
 def add_weighted_rows(
     differences: ByteMatrix, rows: Int64Array, length: int, weights: Float32Array, scores: Float32Array
 ) -> None:
@@ -172,7 +172,7 @@ def add_weighted_rows(
             scores[j] += w * np.float32(a[j]) + x * np.float32(b[j])
 
 
-@kernel_part
+@part
 def add_upper_levels(
     differences: ByteMatrix, precomputed: Precomputed, buffers: RowBuffers, scores: Float32Array
 ) -> None:
@@ -191,7 +191,7 @@ def add_upper_levels(
     add_weighted_rows(differences, buffers.single_rows, singles, buffers.single_weights, scores)
 
 
-@kernel_part
+@part
 def add_computed(
     pairs: Pairs, row: int, amount: int, terms: Terms, values: Float32Array, scores: Float32Array
 ) -> None:
@@ -225,7 +225,7 @@ class RowList(NamedTuple):
     """Amounts whose differences are computed."""
 
 
-@kernel_part
+@part
 def list_rows(profile: Profile, precomputed: Precomputed, buffers: RowBuffers, most: int) -> RowList:
     """Write the rows that a profile needs, by node; amounts above ``most`` are computed and have none."""
     rows, shares, lengths = buffers.rows, buffers.shares, buffers.lengths
@@ -261,7 +261,7 @@ def list_rows(profile: Profile, precomputed: Precomputed, buffers: RowBuffers, m
     return RowList(constant, error, roundings, computed)
 
 
-@kernel_part
+@part
 def add_differences(
     table: ClassTable,
     criterion: KernelCriterion,
@@ -295,7 +295,7 @@ def add_differences(
     return ScoreError(listed.error, rounding)
 
 
-@kernel_part
+@part
 def add_eight_codes(codes: Int16Matrix, rows: Int64Array, both: Int16Array) -> None:
     """Add eight rows of codes."""
     a, b, c, d = codes[rows[0]], codes[rows[1]], codes[rows[2]], codes[rows[3]]
@@ -306,7 +306,7 @@ def add_eight_codes(codes: Int16Matrix, rows: Int64Array, both: Int16Array) -> N
         both[j] = np.int16(both[j] + np.int16(left + right))
 
 
-@kernel_part
+@part
 def take_counts(buffers: PairCountBuffers, single: bool) -> None:
     """Move the counters of both into those of n1 and n+; single amounts make pairs seen once."""
     both, once, seen = buffers.both, buffers.once, buffers.seen
@@ -319,7 +319,7 @@ def take_counts(buffers: PairCountBuffers, single: bool) -> None:
         both[c] = np.int16(0)
 
 
-@kernel_part
+@part
 def count_seen(codes: Int16Matrix, profile: Profile, rows: Int64Array, buffers: PairCountBuffers) -> None:
     """Write the changes of n1 and n+ for each candidate; ``rows`` is a buffer."""
     for c in range(buffers.both.size):
@@ -340,7 +340,7 @@ def count_seen(codes: Int16Matrix, profile: Profile, rows: Int64Array, buffers: 
         take_counts(buffers, single)
 
 
-@kernel_part
+@part
 def score_dense(
     table: ClassTable,
     criterion: KernelCriterion,

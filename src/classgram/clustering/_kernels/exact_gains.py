@@ -30,17 +30,17 @@ from classgram.clustering._kernels.side_arrays import (
     SideArrays,
     Value,
 )
-from classgram.runtime.compiled import kernel_part, lean_kernel
+from classgram.runtime.compiled import part
 from classgram.runtime.compiled.arrays import Int64Array, Int64Matrix
 
 
-@kernel_part
+@part
 def wide(number: int) -> int:
     """Give a number in 64 bits: with one type for all of them, and no constants, parts are compiled once."""
     return np.int64(number)  # type: ignore[return-value]
 
 
-@lean_kernel
+@part
 def build_profile(events: Events, buffers: ProfileBuffers, element: int, own: int, tied: int) -> Profile:
     """Sum the element's events by opposite class; its followers come last among the events.
 
@@ -68,20 +68,20 @@ def build_profile(events: Events, buffers: ProfileBuffers, element: int, own: in
     return Profile(keys, amounts, weights, length, split, own, itself, tied)
 
 
-@kernel_part
+@part
 def clear_weights(profile: Profile) -> None:
     """Leave the weights zeroed for the next element."""
     for i in range(profile.length):
         profile.weights[profile.keys[i]] = 0
 
 
-@kernel_part
+@part
 def pairs_of(table: ClassTable) -> Pairs:
     """Give the counts of a table."""
     return Pairs(table.cells, table.short)
 
 
-@kernel_part
+@part
 def count_with(pairs: Pairs, key: int, number: int, tied: int) -> int:
     """Give a class's count with an opposite class.
 
@@ -94,7 +94,7 @@ def count_with(pairs: Pairs, key: int, number: int, tied: int) -> int:
     return count_of(pairs, wide(number), wide(key) - tied)
 
 
-@kernel_part
+@part
 def column_terms(pairs: Pairs, terms: Terms, profile: Profile, number: int, member: int) -> float:
     """Sum f(N+n) - f(N) over the profile, where N are the counts of a class.
 
@@ -120,7 +120,7 @@ class RowPart(NamedTuple):
     """1 where the element is part of the counts, else 0."""
 
 
-@kernel_part
+@part
 def row_terms(pairs: Pairs, terms: Terms, profile: Profile, part: RowPart) -> float:
     """Sum the same over a part of the profile."""
     row, shift, member = part.row, part.shift, part.member
@@ -143,7 +143,7 @@ def row_terms(pairs: Pairs, terms: Terms, profile: Profile, part: RowPart) -> fl
     return total
 
 
-@kernel_part
+@part
 def dense_terms(pairs: Pairs, terms: Terms, profile: Profile, number: int, member: int) -> float:
     """Sum over the profile (see column_terms); counts of tied classes stand in the class's own rows, too."""
     split, tied = profile.split, profile.tied
@@ -157,7 +157,7 @@ plain_terms = by_form(dense_terms, column_terms)
 """Sum f(N+n) - f(N) over the profile: plain_terms(pairs, terms, profile, number, member)."""
 
 
-@kernel_part
+@part
 def plain_changes(pairs: Pairs, profile: Profile, number: int, member: int) -> int:
     """Sum the changes of the numbers of pairs (see seen_change) in the same way."""
     change = 0
@@ -174,14 +174,14 @@ class Sum(NamedTuple):
     change: int
 
 
-@kernel_part
+@part
 def plain_sum(pairs: Pairs, terms: Terms, profile: Profile, number: int, member: int) -> Sum:
     """Sum the whole profile as if no two of its entries met in one cell."""
     change = plain_changes(pairs, profile, number, member) if terms.counts_pairs else 0
     return Sum(plain_terms(pairs, terms, profile, number, member), change)
 
 
-@kernel_part
+@part
 def with_term(total: Sum, terms: Terms, count: int, amount: int, sign: int) -> Sum:
     """Add what a count that grows by an amount gives, or take it away."""
     if amount == 0:
@@ -191,14 +191,14 @@ def with_term(total: Sum, terms: Terms, count: int, amount: int, sign: int) -> S
     return Sum(total.terms + sign * term, total.change + sign * change)
 
 
-@kernel_part
+@part
 def as_value(total: Sum) -> Value:
     """Return a sum with its changes apart."""
     seen = seen_part(total.change)
     return Value(total.terms, total.change - (seen << 16), seen)
 
 
-@lean_kernel
+@part
 def value_in_own(pairs: Pairs, terms: Terms, profile: Profile) -> Value:
     """Give the pair terms that the element adds to its own class, exactly."""
     own, tied = wide(profile.own), profile.tied
@@ -214,7 +214,7 @@ def value_in_own(pairs: Pairs, terms: Terms, profile: Profile) -> Value:
     return as_value(total)
 
 
-@kernel_part
+@part
 def value_in_other(pairs: Pairs, terms: Terms, profile: Profile, candidate: int) -> Value:
     """Give the pair terms that the element would add to another class, exactly."""
     own, weights, tied = wide(profile.own), profile.weights, profile.tied
@@ -238,7 +238,7 @@ def value_in_other(pairs: Pairs, terms: Terms, profile: Profile, candidate: int)
     return as_value(total)
 
 
-@kernel_part
+@part
 def class_terms(totals: Int64Matrix, sizes: Int64Array, terms: Terms, column: int, removed: bool) -> float:
     """Give the class terms that an element of these sizes adds to a class."""
     result = 0.0
@@ -248,7 +248,7 @@ def class_terms(totals: Int64Matrix, sizes: Int64Array, terms: Terms, column: in
     return result
 
 
-@kernel_part
+@part
 def cells_after(classes: ClassCounts, sizes: Int64Array, own: int, candidate: int) -> int:
     """Return K1 K2 after an element of these sizes has moved from own to candidate (-1: nowhere)."""
     totals = classes.totals
@@ -267,7 +267,7 @@ def cells_after(classes: ClassCounts, sizes: Int64Array, own: int, candidate: in
     return words * contexts  # type: ignore[no-any-return]
 
 
-@lean_kernel
+@part
 def gain_of(
     classes: ClassCounts,
     terms: Terms,
@@ -290,7 +290,7 @@ def gain_of(
     return gain
 
 
-@lean_kernel
+@part
 def may_leave(totals: Int64Matrix, sizes: Int64Array, own: int, terms: Terms) -> bool:
     """Say whether an element may leave: no class of count 1 may remain where these are forbidden."""
     if terms.forbids_single_counts:
@@ -300,7 +300,7 @@ def may_leave(totals: Int64Matrix, sizes: Int64Array, own: int, terms: Terms) ->
     return True
 
 
-@lean_kernel
+@part
 def may_join(totals: Int64Matrix, sizes: Int64Array, candidate: int, terms: Terms) -> bool:
     """Say whether an element may join a class: no class of count 1 may arise either."""
     if terms.forbids_single_counts:
@@ -310,7 +310,7 @@ def may_join(totals: Int64Matrix, sizes: Int64Array, candidate: int, terms: Term
     return True
 
 
-@kernel_part
+@part
 def counts_of(arrays: SideArrays) -> ClassCounts:
     """Return the counts of classes and of pairs of them."""
     return ClassCounts(pairs_of(arrays.table), arrays.table.totals, arrays.pair_numbers, arrays.side)

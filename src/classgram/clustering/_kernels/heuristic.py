@@ -27,7 +27,7 @@ from classgram.clustering._kernels.side_arrays import (
     ProfileBuffers,
     SideArrays,
 )
-from classgram.runtime.compiled import inlined, kernel_part, lean_kernel
+from classgram.runtime.compiled import inlined, kernel, part
 from classgram.runtime.compiled.arrays import Int32Array, Int32Cube, Int64Array
 
 
@@ -35,8 +35,8 @@ class Candidates(NamedTuple):
     """What the heuristic keeps: data beside the side that it serves."""
 
     lists: Int32Cube
-    """The most frequent neighbours of each class, indexed [class, part, rank]; -1 where there are
-    fewer. Tied classes have two parts: classes before, and classes after."""
+    """The most frequent neighbours of each class, indexed [class, direction, rank]; -1 where there are
+    fewer. Tied classes have two directions: classes before, and classes after."""
     moves: Int64Array
     """Moves since all lists were renewed."""
     targets: Int32Array
@@ -62,7 +62,7 @@ class RankedEntry(NamedTuple):
     """What decides between equal counts."""
 
 
-@kernel_part
+@part
 def insert_ranked(ranked: Int32Array, counts: Int64Array, length: int, entry: RankedEntry) -> int:
     """Put an entry into a sorted list and its counts beside it; return the list's new length.
 
@@ -88,25 +88,25 @@ def insert_ranked(ranked: Int32Array, counts: Int64Array, length: int, entry: Ra
     return last + 1
 
 
-@kernel_part
+@part
 def renew_list(table: ClassTable, tied: int, candidates: Candidates, number: int) -> None:
     """Rebuild the ranked lists of one class; ties go to the larger class, then to the lower number."""
     cells, totals = table.cells, candidates.opposite_totals
-    parts = candidates.lists.shape[1]
+    directions = candidates.lists.shape[1]
     size = tied if tied > 0 else candidates.flags.size
-    for part in range(parts):
-        ranked = candidates.lists[number, part]
+    for direction in range(directions):
+        ranked = candidates.lists[number, direction]
         length = 0
         for g in range(size):
             if tied == 0:
                 count = cell(cells, g, number)
-            elif part == 0:
+            elif direction == 0:
                 # N(g, number) stands in the class's own row: no jumps through memory.
                 count = cell(cells, number + tied, g)
             else:
                 count = cell(cells, number, g)
             if count > 0:
-                key = g + part * tied
+                key = g + direction * tied
                 entry = RankedEntry(wide(key), wide(count), totals[key])
                 length = insert_ranked(ranked, candidates.ranked_counts, length, entry)
         for rank in range(length, ranked.size):
@@ -116,12 +116,12 @@ def renew_list(table: ClassTable, tied: int, candidates: Candidates, number: int
 @inlined
 def mark_neighbours(candidates: Candidates, profile: Profile, sign: int) -> None:
     """Flag the element's own most frequent neighbours (sign 1), or clear the flags (0)."""
-    for part in range(candidates.lists.shape[1]):
+    for direction in range(candidates.lists.shape[1]):
         ranked = candidates.ranked
         length = 0
         for i in range(profile.length):
             key = profile.keys[i]
-            if profile.tied == 0 or (key >= profile.tied) == (part == 1):
+            if profile.tied == 0 or (key >= profile.tied) == (direction == 1):
                 entry = RankedEntry(wide(key), wide(profile.amounts[i]), candidates.opposite_totals[key])
                 length = insert_ranked(ranked, candidates.ranked_counts, length, entry)
         for rank in range(length):
@@ -141,9 +141,9 @@ def select_targets(arrays: SideArrays, candidates: Candidates) -> int:
             empty = c if empty < 0 else empty
             continue
         score = 0
-        for part in range(lists.shape[1]):
+        for direction in range(lists.shape[1]):
             for rank in range(lists.shape[2]):
-                key = lists[c, part, rank]
+                key = lists[c, direction, rank]
                 if key < 0:
                     break
                 score += flags[key]
@@ -189,7 +189,7 @@ def best_target(
     return best
 
 
-@lean_kernel
+@kernel
 def run_heuristic(
     arrays: SideArrays,
     mirror: ClassTable,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from classgram.clustering._kernels.criterion import log_term
-from classgram.runtime.compiled import kernel_part, lean_kernel
+from classgram.runtime.compiled import kernel, part
 from classgram.runtime.compiled.arrays import Float64Array, Float64Matrix, Int32Array, Int64Array, Int64Matrix
 
 
@@ -29,13 +29,13 @@ class Merging(NamedTuple):
     """The number of classes where they are tied, else 0."""
 
 
-@kernel_part
+@part
 def gain(values: Float64Array, x: int, y: int) -> float:
     """Give f(x + y) - f(x) - f(y), f(n) = n log n."""
     return log_term(values, 0.0, x + y) - log_term(values, 0.0, x) - log_term(values, 0.0, y)
 
 
-@kernel_part
+@part
 def add_row(merging: Merging, key: int, sign: float, alive: Int32Array, found: Int64Array) -> None:
     """Add what one key gives back to every pair of other classes that it occurs with."""
     own = key % merging.tied if merging.tied else -1
@@ -56,7 +56,7 @@ def add_row(merging: Merging, key: int, sign: float, alive: Int32Array, found: I
             losses[c, d] -= sign * (both - of_x - log_term(values, 0.0, y))
 
 
-@kernel_part
+@part
 def own_loss(merging: Merging, c: int, d: int) -> float:
     """Give the part of a pair's loss that other classes have no part in: totals, and tied cells."""
     loss = 0.0
@@ -73,7 +73,7 @@ def own_loss(merging: Merging, c: int, d: int) -> float:
     return loss
 
 
-@lean_kernel
+@kernel
 def fill_losses(merging: Merging, alive: Int32Array, found: Int64Array) -> None:
     """Write the losses of all pairs of classes; ``found`` is a buffer."""
     for i in range(alive.size):
@@ -83,7 +83,7 @@ def fill_losses(merging: Merging, alive: Int32Array, found: Int64Array) -> None:
         add_row(merging, key, 1.0, alive, found)
 
 
-@lean_kernel
+@kernel
 def cheapest_pair(merging: Merging, alive: Int32Array, pair: Int64Array) -> float:
     """Find the pair that loses least, ties to the lowest numbers; write it and return its loss."""
     least = np.inf
@@ -96,13 +96,13 @@ def cheapest_pair(merging: Merging, alive: Int32Array, pair: Int64Array) -> floa
     return least
 
 
-@kernel_part
+@part
 def renew_losses(merging: Merging, a: int, alive: Int32Array) -> None:
     """Compute the losses of one class with every other from the table."""
     cells, losses, values, tied = merging.cells, merging.losses, merging.values, merging.tied
     for i in range(alive.size):
         c = int(alive[i])
-        losses[min(a, c), max(a, c)] = own_loss(merging, a, c)
+        losses[min(a, int(c)), max(a, int(c))] = own_loss(merging, a, int(c))
     for key in range(cells.shape[0]):
         own = key % tied if tied else -1
         x = cells[key, a]
@@ -111,10 +111,10 @@ def renew_losses(merging: Merging, a: int, alive: Int32Array) -> None:
         for i in range(alive.size):
             c = int(alive[i])
             if c not in (a, own) and cells[key, c] > 0:
-                losses[min(a, c), max(a, c)] -= gain(values, x, cells[key, c])
+                losses[min(a, int(c)), max(a, int(c))] -= gain(values, x, cells[key, c])
 
 
-@lean_kernel
+@kernel
 def merge_pair(merging: Merging, a: int, b: int, alive: Int32Array, found: Int64Array) -> None:
     """Merge class b into class a and renew the losses; ``alive`` are the classes but b.
 

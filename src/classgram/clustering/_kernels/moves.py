@@ -26,11 +26,11 @@ from classgram.clustering._kernels.side_arrays import (
     ProfileBuffers,
     SideArrays,
 )
-from classgram.runtime.compiled import inlined, kernel_part, lean_kernel
+from classgram.runtime.compiled import inlined, kernel, part
 from classgram.runtime.compiled.arrays import Int32Array, Int64Array
 
 
-@kernel_part
+@part
 def change_class(
     table: ClassTable,
     mirror: ClassTable,
@@ -67,7 +67,7 @@ def change_class(
             change_cell(mirror, row, other, change)
 
 
-@kernel_part
+@part
 def change_totals(arrays: SideArrays, element: int, column: int, sign: int) -> None:
     """Add the element's count to a class's, or take it away."""
     totals, numbers = arrays.table.totals, arrays.pair_numbers
@@ -79,7 +79,7 @@ def change_totals(arrays: SideArrays, element: int, column: int, sign: int) -> N
         numbers[N_CLASSES + arrays.side + side] += np.int64(after > 0) - np.int64(before > 0)
 
 
-@kernel_part
+@part
 def note_turnover(arrays: SideArrays, element: int, left: int, joined: int) -> None:
     """Note by which share of its size each class has changed."""
     totals, sizes, turnover = arrays.table.totals, arrays.sizes[element], arrays.memory.turnover
@@ -89,7 +89,7 @@ def note_turnover(arrays: SideArrays, element: int, left: int, joined: int) -> N
     turnover[joined] += size / max(totals[0, joined] + totals[last, joined], 1)
 
 
-@kernel_part
+@part
 def note_runners_up(arrays: SideArrays, element: int, left: int, joined: int) -> None:
     """Replace the class joined by the class left among the runners-up; all are worth retrying."""
     runners_up, retry_at = arrays.memory.runners_up[element], arrays.memory.retry_at[element]
@@ -99,7 +99,7 @@ def note_runners_up(arrays: SideArrays, element: int, left: int, joined: int) ->
             runners_up[i] = left
 
 
-@kernel_part
+@part
 def note_partner_changes(arrays: SideArrays, element: int) -> None:
     """Note a move with all elements that the moved one occurs with."""
     events, changes = arrays.events, arrays.partner_changes
@@ -155,7 +155,7 @@ def move_if_better(
     return better
 
 
-@lean_kernel
+@kernel
 def apply_proposals(
     arrays: SideArrays,
     mirror: ClassTable,

@@ -14,7 +14,7 @@ from classgram.clustering._kernels.criterion import (
     seen_part,
 )
 from classgram.clustering._kernels.side_arrays import N_CLASSES, N_ONCE, N_SEEN
-from classgram.runtime.compiled import kernel_part, lean_kernel
+from classgram.runtime.compiled import kernel, part
 from classgram.runtime.compiled.arrays import Float64Array, Int32Array, Int64Array
 
 
@@ -39,7 +39,7 @@ class PlacementCounts(NamedTuple):
     pair_numbers: Int64Array
 
 
-@kernel_part
+@part
 def add_weights(events: Events, element: int, weights: Int64Array) -> int:
     """Sum an element's events by opposite class; return their number."""
     size = 0
@@ -49,7 +49,7 @@ def add_weights(events: Events, element: int, weights: Int64Array) -> int:
     return size
 
 
-@kernel_part
+@part
 def score_placements(counts: PlacementCounts, terms: Terms, buffers: PlacementBuffers, size: int) -> None:
     """Write what an element of these weights adds to each class but the global term; zero the weights."""
     weights, scores, changes, row = buffers
@@ -65,7 +65,7 @@ def score_placements(counts: PlacementCounts, terms: Terms, buffers: PlacementBu
             weights[key] = 0
 
 
-@lean_kernel
+@kernel
 def place_elements(
     events: Events, counts: PlacementCounts, terms: Terms, chosen: Int32Array, buffers: PlacementBuffers
 ) -> None:

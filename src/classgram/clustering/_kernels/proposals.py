@@ -59,7 +59,7 @@ from classgram.clustering._kernels.side_arrays import (
     Value,
 )
 from classgram.clustering._kernels.sparse_scores import score_sparse
-from classgram.runtime.compiled import inlined, kernel_part, lean_kernel
+from classgram.runtime.compiled import inlined, kernel, part
 from classgram.runtime.compiled.arrays import Float32Array, Float32Matrix, Int32Array, Int64Array, Int64Matrix
 
 CLOSE_AMOUNT = 8
@@ -102,7 +102,7 @@ class Scored(NamedTuple):
     """No class whose score is below this can be best, or better than the present one."""
 
 
-@kernel_part
+@part
 def same_numbers(a: Float32Array, b: Float32Array) -> bool:
     """Say whether two rows are equal: classes without pinned words occur as contexts and as words alike."""
     different = np.int32(0)
@@ -111,7 +111,7 @@ def same_numbers(a: Float32Array, b: Float32Array) -> bool:
     return different == 0  # type: ignore[no-any-return]
 
 
-@kernel_part
+@part
 def renew_class_terms(
     totals: Float32Matrix, sizes: Int64Array, shift: float, buffers: ScoreBuffers, candidates: int
 ) -> None:
@@ -135,13 +135,13 @@ def renew_class_terms(
                 row[c] -= times * approximate_difference(counts[c], size, np.float32(shift))
 
 
-@kernel_part
+@part
 def is_empty(totals: Int64Matrix, number: int) -> bool:
     """Say whether a class has no element that occurs."""
     return totals[0, number] == 0 and totals[totals.shape[0] - 1, number] == 0  # type: ignore[no-any-return]
 
 
-@kernel_part
+@part
 def fill_logarithms(terms: Terms, buffers: PairCountBuffers, candidates: int, seen: int, cells: int) -> int:
     """Write the global term's logarithm for n+ and all larger ones that occur; return the largest change."""
     most = 0
@@ -152,7 +152,7 @@ def fill_logarithms(terms: Terms, buffers: PairCountBuffers, candidates: int, se
     return most
 
 
-@kernel_part
+@part
 def add_global_term(
     arrays: SideArrays, terms: Terms, buffers: Buffers, profile: Profile, element: int, own: OwnValue
 ) -> float:
@@ -180,7 +180,7 @@ def add_global_term(
     return rounding_error(FIXED_ROUNDINGS, Magnitude(0.0, size))
 
 
-@kernel_part
+@part
 def correct_empty(
     arrays: SideArrays, terms: Terms, buffers: Buffers, profile: Profile, element: int, own: OwnValue
 ) -> float:
@@ -206,7 +206,7 @@ def correct_empty(
     return largest
 
 
-@kernel_part
+@part
 def noise_offset(seed: int, element: int) -> int:
     """Return where an element's row of noise starts, by mixing the bits of both numbers."""
     bits = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(element)
@@ -215,7 +215,7 @@ def noise_offset(seed: int, element: int) -> int:
     return np.int64((bits >> np.uint64(40)) & np.uint64(NOISE_VALUES - 1))  # type: ignore[return-value]
 
 
-@kernel_part
+@part
 def noise_of(rule: MoveRule, sizes: Int64Array, element: int) -> Noise:
     """Return the noise of an element."""
     if rule.temperature > 0.0:
@@ -224,7 +224,7 @@ def noise_of(rule: MoveRule, sizes: Int64Array, element: int) -> Noise:
     return Noise(wide(0), 0.0)
 
 
-@kernel_part
+@part
 def noise_gain(rule: MoveRule, noise: Noise, own: int, candidate: int) -> float:
     """Return what noise adds to a move."""
     if noise.scale == 0.0:
@@ -232,7 +232,7 @@ def noise_gain(rule: MoveRule, noise: Noise, own: int, candidate: int) -> float:
     return noise.scale * (rule.noise[noise.offset + candidate] - rule.noise[noise.offset + own])  # type: ignore[no-any-return]
 
 
-@kernel_part
+@part
 def add_noise(scores: Float32Array, rule: MoveRule, noise: Noise) -> None:
     """Add an element's noise to its scores."""
     scale = np.float32(noise.scale)
@@ -240,7 +240,7 @@ def add_noise(scores: Float32Array, rule: MoveRule, noise: Noise) -> None:
         scores[c] += scale * rule.noise[noise.offset + c]
 
 
-@kernel_part
+@part
 def count_empty(totals: Int64Matrix, candidates: int) -> int:
     """Count the classes that are empty on some side."""
     empty = 0
@@ -249,7 +249,7 @@ def count_empty(totals: Int64Matrix, candidates: int) -> int:
     return empty
 
 
-@kernel_part
+@part
 def leave_one_empty(totals: Int64Matrix, sizes: Int64Array, present: int, scores: Float32Array) -> None:
     """Rule out all empty classes but the first, being alike; the first, too, if the element is alone."""
     last = totals.shape[0] - 1
@@ -261,7 +261,7 @@ def leave_one_empty(totals: Int64Matrix, sizes: Int64Array, present: int, scores
             spared = True
 
 
-@kernel_part
+@part
 def rule_out(
     arrays: SideArrays, terms: Terms, sizes: Int64Array, present: int, empty: int, scores: Float32Array
 ) -> None:
@@ -278,7 +278,7 @@ def rule_out(
         scores[c] = IMPOSSIBLE
 
 
-@kernel_part
+@part
 def score_classes(
     arrays: SideArrays,
     criterion: KernelCriterion,
@@ -315,7 +315,7 @@ def score_classes(
     return Scored(top, cut)
 
 
-@kernel_part
+@part
 def best_of_scored(
     arrays: SideArrays,
     terms: Terms,
@@ -379,7 +379,7 @@ def best_class(
     return best
 
 
-@lean_kernel
+@kernel
 def propose_classes(
     arrays: SideArrays,
     criterion: KernelCriterion,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from classgram.runtime.compiled import kernel_part
+from classgram.runtime.compiled import part
 from classgram.runtime.compiled.arrays import Float32Array, Float32Matrix, Int32Array
 
 BLOCK = 16
@@ -12,13 +12,13 @@ HALVINGS = 8
 """Steps that bring a limit near to the highest scores: to look at a few too many costs less than another."""
 
 
-@kernel_part
+@part
 def ordinal(bits: np.int32) -> np.int32:
     """Give an integer that stands to others as scores of these bits do, or the bits for the integer."""
     return np.int32(bits ^ np.int32(np.int32(bits >> np.int32(31)) & np.int32(0x7FFFFFFF)))
 
 
-@kernel_part
+@part
 def find_tops(blocks: Float32Matrix, tops: Float32Array) -> float:
     """Write the highest score of every block; give the highest of all.
 
@@ -37,7 +37,7 @@ def find_tops(blocks: Float32Matrix, tops: Float32Array) -> float:
     return highest  # type: ignore[return-value]
 
 
-@kernel_part
+@part
 def insert_score(scores: Float32Array, length: int, score: np.float32) -> int:
     """Put a score among falling ones, of which the last goes where there is no room; give its place."""
     at = min(length, scores.size - 1)
@@ -48,7 +48,7 @@ def insert_score(scores: Float32Array, length: int, score: np.float32) -> int:
     return at
 
 
-@kernel_part
+@part
 def count_above(scores: Float32Array, limit: np.float32) -> int:
     """Count the scores above a limit."""
     above = np.int32(0)
@@ -57,7 +57,7 @@ def count_above(scores: Float32Array, limit: np.float32) -> int:
     return above  # type: ignore[return-value]
 
 
-@kernel_part
+@part
 def raised_limit(scores: Float32Array, limit: np.float32, highest: float, least: int) -> np.float32:
     """Give a limit that is still below at least so many scores, by halving what is left, or the same one."""
     low, high = limit, np.float32(highest)
@@ -72,7 +72,7 @@ def raised_limit(scores: Float32Array, limit: np.float32, highest: float, least:
     return low
 
 
-@kernel_part
+@part
 def list_highest(
     blocks: Float32Matrix,
     tops: Float32Array,

@@ -29,7 +29,7 @@ from classgram.clustering._kernels.side_arrays import (
     ScoreBuffers,
     SideArrays,
 )
-from classgram.runtime.compiled import inlined, kernel_part, lean_kernel
+from classgram.runtime.compiled import inlined, kernel, part
 from classgram.runtime.compiled.arrays import ByteArray, Int32Array, Int64Array
 
 REACH = 2.0
@@ -59,7 +59,7 @@ class TouchedClasses(NamedTuple):
     """The same of the opposite classes, the rows of the table."""
 
 
-@kernel_part
+@part
 def event_count(arrays: SideArrays, element: int) -> float:
     """Give the number of an element's events, with one more, so that there is no division by zero."""
     sizes = arrays.sizes[element]
@@ -67,7 +67,7 @@ def event_count(arrays: SideArrays, element: int) -> float:
     return both + 1.0  # type: ignore[no-any-return]
 
 
-@kernel_part
+@part
 def change_level(arrays: SideArrays, element: int, slack: float) -> float:
     """Return which share of an element's class, and of what it occurs with, has changed so far.
 
@@ -78,7 +78,7 @@ def change_level(arrays: SideArrays, element: int, slack: float) -> float:
     return own + (memory.neighbour_changes[element] + slack / REACH) / event_count(arrays, element)  # type: ignore[no-any-return]
 
 
-@kernel_part
+@part
 def is_worth_retrying(arrays: SideArrays, element: int, rank: int, level: float) -> bool:
     """Say whether changes up to a level make the runner-up of a rank worth another try."""
     memory = arrays.memory
@@ -87,14 +87,14 @@ def is_worth_retrying(arrays: SideArrays, element: int, rank: int, level: float)
     return changed and runner_up != arrays.classes[element]  # type: ignore[no-any-return]
 
 
-@kernel_part
+@part
 def retry_level(arrays: SideArrays, element: int, runner_up: int, gain: float) -> float:
     """Return the level of changes, with the class's own, at which a gain of so much now is worth a try."""
     now = change_level(arrays, element, 0.0) + arrays.memory.turnover[runner_up]
     return now - min(gain, 0.0) / (REACH * event_count(arrays, element))  # type: ignore[no-any-return]
 
 
-@kernel_part
+@part
 def remember_evaluation(
     arrays: SideArrays, buffers: ScoreBuffers, element: int, best: int, found: Evaluation
 ) -> None:
@@ -144,7 +144,7 @@ def best_runner_up(
     return best
 
 
-@lean_kernel
+@kernel
 def propose_runners_up(
     arrays: SideArrays,
     terms: Terms,
@@ -161,7 +161,7 @@ def propose_runners_up(
         proposals[i] = best_runner_up(arrays, terms, buffers, rule, elements[i])
 
 
-@lean_kernel
+@kernel
 def mark_worth_retrying(arrays: SideArrays, elements: Int32Array, slack: float, flags: ByteArray) -> None:
     """Mark the elements that have a runner-up worth retrying; only the flags are written."""
     memory = arrays.memory
@@ -175,7 +175,7 @@ def mark_worth_retrying(arrays: SideArrays, elements: Int32Array, slack: float, 
             flags[i] = 1 if is_worth_retrying(arrays, element, wide(k), level) else 0
 
 
-@lean_kernel
+@kernel
 def mark_uncertain(
     arrays: SideArrays, touched: TouchedClasses, elements: Int32Array, margin: float, flags: ByteArray
 ) -> None:

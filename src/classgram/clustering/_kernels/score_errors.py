@@ -13,7 +13,7 @@ of.
 from typing import NamedTuple
 
 from classgram.clustering._kernels.criterion import APPROXIMATION, SINGLE_ROUNDING
-from classgram.runtime.compiled import kernel_part
+from classgram.runtime.compiled import part
 
 TERM_SIZES = 8.0
 """The sizes of all terms of a score sum to at most this times L for each event of the element.
@@ -38,7 +38,7 @@ class Magnitude(NamedTuple):
     """The size of all other terms."""
 
 
-@kernel_part
+@part
 def rounding_error(roundings: int, magnitude: Magnitude) -> float:
     """Return the bound of what is rounded so many times, and of the class term, which is approximated."""
     share = SINGLE_ROUNDING * roundings
@@ -56,7 +56,7 @@ class ScoreError(NamedTuple):
     """The bound for all that is in single precision."""
 
 
-@kernel_part
+@part
 def likely_error(error: ScoreError, length: int, events: float, value: float) -> float:
     """Return about how much the scores of a profile of a length err: nothing is proved by it.
 

@@ -7,7 +7,7 @@ So a kernel changes cells without ever allocating.
 
 from typing import NamedTuple
 
-from classgram.runtime.compiled import kernel_part
+from classgram.runtime.compiled import part
 from classgram.runtime.compiled.arrays import Int32Array, Int64Array
 
 
@@ -36,13 +36,13 @@ def half_size(entries: int, rows: int, width: int) -> int:
     return entries + entries // 2 + 8 * rows + 2 * width + 64
 
 
-@kernel_part
+@part
 def grown_capacity(length: int) -> int:
     """Return the capacity of a row that grows."""
     return length + (length >> 2) + 8
 
 
-@kernel_part
+@part
 def find_entry(cells: SparseCells, row: int, column: int) -> int:
     """Give the place of a column in the pool, or where it would have to be."""
     columns = cells.columns
@@ -57,7 +57,7 @@ def find_entry(cells: SparseCells, row: int, column: int) -> int:
     return low  # type: ignore[no-any-return]
 
 
-@kernel_part
+@part
 def sparse_cell(cells: SparseCells, row: int, column: int) -> int:
     """Give N(row, column)."""
     place = find_entry(cells, row, column)
@@ -66,7 +66,7 @@ def sparse_cell(cells: SparseCells, row: int, column: int) -> int:
     return 0
 
 
-@kernel_part
+@part
 def read_sparse_row(cells: SparseCells, row: int, counts: Int64Array) -> None:
     """Write N(row, c) for the first classes c."""
     for c in range(counts.size):
@@ -77,7 +77,7 @@ def read_sparse_row(cells: SparseCells, row: int, counts: Int64Array) -> None:
             counts[cells.columns[place]] = cells.counts[place]
 
 
-@kernel_part
+@part
 def copy_row(cells: SparseCells, row: int, target: int) -> int:
     """Copy a row's entries that are not zero to another place, or to its own; give how many."""
     columns, counts = cells.columns, cells.counts
@@ -91,7 +91,7 @@ def copy_row(cells: SparseCells, row: int, target: int) -> int:
     return end - target
 
 
-@kernel_part
+@part
 def gather_rows(cells: SparseCells) -> None:
     """Copy all rows to the half of the pool that is not in use, each with space to grow."""
     half = cells.columns.size >> 1
@@ -104,7 +104,7 @@ def gather_rows(cells: SparseCells) -> None:
     cells.used[0] = target
 
 
-@kernel_part
+@part
 def grow_row(cells: SparseCells, row: int) -> None:
     """Grow a full row by at least one entry, or drop its zeros."""
     capacity = cells.capacities[row]
@@ -123,7 +123,7 @@ def grow_row(cells: SparseCells, row: int) -> None:
     cells.used[0] = start + wanted
 
 
-@kernel_part
+@part
 def add_to_sparse_cell(cells: SparseCells, row: int, column: int, change: int) -> int:
     """Change one count; give what it was."""
     columns, counts = cells.columns, cells.counts

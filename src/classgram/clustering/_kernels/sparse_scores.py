@@ -10,11 +10,11 @@ from classgram.clustering._kernels.class_table import ClassTable
 from classgram.clustering._kernels.criterion import KernelCriterion, Terms, log_term, pair_gain
 from classgram.clustering._kernels.score_errors import FIXED_ROUNDINGS, Magnitude, ScoreError, rounding_error
 from classgram.clustering._kernels.side_arrays import Buffers, Profile
-from classgram.runtime.compiled import kernel_part
+from classgram.runtime.compiled import part
 from classgram.runtime.compiled.arrays import Float64Array, Int32Array
 
 
-@kernel_part
+@part
 def add_entries(
     columns: Int32Array, counts: Int32Array, amount: int, terms: Terms, sums: Float64Array
 ) -> None:
@@ -24,7 +24,7 @@ def add_entries(
         sums[columns[k]] += pair_gain(terms, counts[k], amount) - base
 
 
-@kernel_part
+@part
 def count_sparse_seen(
     columns: Int32Array, counts: Int32Array, single: int, once: Int32Array, seen: Int32Array
 ) -> None:
@@ -36,7 +36,7 @@ def count_sparse_seen(
         once[column] -= positive * single + np.int32(count == 1)
 
 
-@kernel_part
+@part
 def score_sparse(
     table: ClassTable,
     criterion: KernelCriterion,

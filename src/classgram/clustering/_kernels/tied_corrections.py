@@ -8,7 +8,7 @@ from classgram.clustering._kernels.class_table import ClassTable
 from classgram.clustering._kernels.criterion import Terms, pair_gain, seen_change, seen_part
 from classgram.clustering._kernels.exact_gains import wide
 from classgram.clustering._kernels.side_arrays import Profile
-from classgram.runtime.compiled import kernel_part
+from classgram.runtime.compiled import part
 from classgram.runtime.compiled.arrays import Float32Array, Int32Array
 
 
@@ -21,7 +21,7 @@ class Corrections(NamedTuple):
     seen: Int32Array
 
 
-@kernel_part
+@part
 def add_seen(target: Corrections, candidate: int, change: int) -> None:
     """Add changes of the numbers of pairs (see seen_change) to a candidate's."""
     newly = seen_part(change)
@@ -29,7 +29,7 @@ def add_seen(target: Corrections, candidate: int, change: int) -> None:
     target.once[candidate] += change - (newly << 16)
 
 
-@kernel_part
+@part
 def correct(target: Corrections, candidate: int, count: int, amount: int, sign: int) -> None:
     """Add the term of a count that grows by an amount to a candidate's score, or take it away."""
     term = pair_gain(target.terms, count, amount)
@@ -38,7 +38,7 @@ def correct(target: Corrections, candidate: int, count: int, amount: int, sign: 
         add_seen(target, candidate, sign * seen_change(count, amount))
 
 
-@kernel_part
+@part
 def correct_diagonal(
     target: Corrections, candidate: int, count: int, before: int, after: int, itself: int
 ) -> None:
@@ -52,7 +52,7 @@ def correct_diagonal(
         add_seen(target, candidate, change)
 
 
-@kernel_part
+@part
 def correct_tied_scores(table: ClassTable, profile: Profile, target: Corrections) -> None:
     """Correct what the plain sum gets wrong for tied classes: the own rows and the diagonal."""
     keys, amounts, weights, length, split, own, _, tied = profile
@@ -74,7 +74,7 @@ def correct_tied_scores(table: ClassTable, profile: Profile, target: Corrections
             correct_diagonal(target, candidate, wide(diagonal[candidate]), before, after, wide(0))
 
 
-@kernel_part
+@part
 def correct_own_rows(table: ClassTable, profile: Profile, target: Corrections) -> None:
     """Take the element itself out of its class's rows, where it precedes or follows a candidate."""
     keys, amounts, weights, length, _, own, _, tied = profile

@@ -14,7 +14,7 @@ from classgram.clustering._kernels.ranking import BLOCK
 from classgram.clustering._kernels.sparse_cells import SparseCells, half_size
 from classgram.clustering.tuning import SearchTuning
 from classgram.counts.events import Events
-from classgram.runtime.compiled import packed as prepared
+from classgram.runtime.compiled import prepared
 from classgram.runtime.compiled.arrays import Int32Array, Int32Matrix, Int64Array, Int64Matrix
 
 CELL_BYTES = 8 + LEVELS

@@ -20,7 +20,7 @@ from classgram.clustering._kernels.side_arrays import Buffers, MoveRule
 from classgram.clustering.search.state import State
 from classgram.clustering.tuning import TUNING, SearchTuning
 from classgram.errors import InputError
-from classgram.runtime.compiled import packed
+from classgram.runtime.compiled import prepared
 from classgram.runtime.compiled.arrays import Int32Array, Int64Array
 from classgram.runtime.signals import signals_put_off
 from classgram.runtime.threads import available_threads
@@ -99,7 +99,7 @@ class LocalEngine:
             self._state = state
             self._buffers.clear()
         if side not in self._buffers:
-            self._buffers[side] = [packed(state.sides[side].buffers()) for _ in range(self.threads)]
+            self._buffers[side] = [prepared(state.sides[side].buffers()) for _ in range(self.threads)]
         return self._buffers[side]
 
 
@@ -110,10 +110,14 @@ class LocalRounds:
         self, engine: LocalEngine, state: State, number: int, rule: MoveRule, runners_up: bool
     ) -> None:
         side, buffers = state.sides[number], engine.buffers(state, number)
-        self._engine, self._rule, self._runners_up = engine, packed(rule), runners_up
-        arrays, criterion = packed(side.arrays), packed(state.kernel_criterion)
-        self._table, self._criterion = packed(arrays.table), criterion
-        profile, mirror, terms = packed(buffers[0].profile), packed(side.mirror), packed(criterion.terms)
+        self._engine, self._rule, self._runners_up = engine, prepared(rule), runners_up
+        arrays, criterion = prepared(side.arrays), prepared(state.kernel_criterion)
+        self._table, self._criterion = prepared(arrays.table), criterion
+        profile, mirror, terms = (
+            prepared(buffers[0].profile),
+            prepared(side.mirror),
+            prepared(criterion.terms),
+        )
         self._apply = partial(apply_proposals, arrays, mirror, terms, profile)
         if runners_up:
             self._propose = [partial(propose_runners_up, arrays, terms, each.profile) for each in buffers]

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from classgram.counts._kernels.suffixes import find
-from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled import kernel
 from classgram.runtime.compiled.arrays import Int32Array, Int64Array
 
 
@@ -19,7 +19,7 @@ class ContextTree(NamedTuple):
     elements: Int32Array
 
 
-@lean_kernel
+@kernel
 def find_elements(
     ids: Int32Array, positions: Int64Array, tree: ContextTree, length: int, out: Int32Array
 ) -> None:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from classgram.runtime.compiled import frozen, lean_kernel
+from classgram.runtime.compiled import frozen, kernel
 from classgram.runtime.compiled.arrays import Int32Array, Int64Array
 
 _EOS = 2
@@ -34,21 +34,21 @@ class Tallies(NamedTuple):
     counts: Int32Array
 
 
-@lean_kernel
+@kernel
 def renumber(ids: Int32Array, new_ids: Int32Array, out: Int32Array) -> None:
     """Write the new id of every id; ``out`` may be the ids themselves."""
     for k in range(ids.size):
         out[k] = new_ids[ids[k]]
 
 
-@lean_kernel
+@kernel
 def count_words(ids: Int32Array, counts: Int64Array) -> None:
     """Add to ``counts`` how often each word occurs."""
     for word in ids:
         counts[word] += 1
 
 
-@lean_kernel
+@kernel
 def bucket_parents(
     ids: Int32Array, grams: Int32Array, first: int, last: int, fill: Int64Array, parents: Int32Array
 ) -> None:
@@ -72,7 +72,7 @@ def bucket_parents(
         fill[ids[virtual]] += 1
 
 
-@lean_kernel
+@kernel
 def tally_parents(
     starts: Int64Array, parents: Int32Array, first: int, last: int, tally: Int32Array, out: Tallies
 ) -> None:
@@ -98,7 +98,7 @@ def tally_parents(
             tally[different[k]] = 0
 
 
-@lean_kernel
+@kernel
 def fill_level(first: int, last: int, begin: int, tallies: Tallies, fill: Int64Array, level: Level) -> None:
     """Write the words and counts of a level from the tallies of words first to last, found from ``begin`` on.
 
@@ -115,7 +115,7 @@ def fill_level(first: int, last: int, begin: int, tallies: Tallies, fill: Int64A
         begin = end
 
 
-@lean_kernel
+@kernel
 def parents_to_grams(starts: Int64Array, fill: Int64Array, words: Int32Array, parents: Int32Array) -> None:
     """Replace the parents of each word by the n-grams of parent and word.
 
@@ -130,7 +130,7 @@ def parents_to_grams(starts: Int64Array, fill: Int64Array, words: Int32Array, pa
             parents[k] = entry
 
 
-@lean_kernel
+@kernel
 def grams_in_text(
     ids: Int32Array, first: int, last: int, fill: Int64Array, sorted_grams: Int32Array, out: Int32Array
 ) -> None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from classgram.counts._kernels.counting import Level
-from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled import kernel
 from classgram.runtime.compiled.arrays import Int64Array
 
 
@@ -16,7 +16,7 @@ class MergedIds(NamedTuple):
     two: Int64Array
 
 
-@lean_kernel
+@kernel
 def merge_level(one: Level, two: Level, parents: MergedIds, merged: Level, ids: MergedIds) -> int:
     """Merge two levels whose prefixes have the ids ``parents`` among the merged prefixes.
 
@@ -57,7 +57,7 @@ def merge_level(one: Level, two: Level, parents: MergedIds, merged: Level, ids: 
     return size
 
 
-@lean_kernel
+@kernel
 def keep_entries(level: Level, cutoff: int, kept_parents: Int64Array, out: Level, kept: Int64Array) -> int:
     """Drop n-grams below a cut-off or with a dropped prefix; ``kept`` gets each kept one's old id.
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled import kernel
 from classgram.runtime.compiled.arrays import Int32Array, Int64Array
 
 
@@ -20,7 +20,7 @@ class SparseRows(NamedTuple):
     counts: Int32Array | Int64Array
 
 
-@lean_kernel
+@kernel
 def group_pairs(
     rows: Int32Array,
     columns: Int32Array,
@@ -55,7 +55,7 @@ def group_pairs(
     return size
 
 
-@lean_kernel
+@kernel
 def transpose(matrix: SparseRows, fill: Int64Array, out: SparseRows) -> None:
     """Write the entries of the transposed matrix, whose starts are known.
 
@@ -69,7 +69,7 @@ def transpose(matrix: SparseRows, fill: Int64Array, out: SparseRows) -> None:
             out.counts[at] = matrix.counts[k]
 
 
-@lean_kernel
+@kernel
 def stack_rows(one: SparseRows, two: SparseRows, shift: int, out: SparseRows) -> None:
     """Write the entries of each row of one matrix, then of the other, whose columns are shifted."""
     at = 0

@@ -1,10 +1,10 @@
 """Links from n-grams to their suffixes, one level down."""
 
-from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled import kernel
 from classgram.runtime.compiled.arrays import Int32Array, Int64Array
 
 
-@lean_kernel
+@kernel
 def find(words: Int32Array, start: int, end: int, word: int) -> int:
     """Return the index of a word in a sorted range, or -1.
 
@@ -22,7 +22,7 @@ def find(words: Int32Array, start: int, end: int, word: int) -> int:
     return low if words[low] == word else -1
 
 
-@lean_kernel
+@kernel
 def link_suffixes(
     starts: Int64Array,
     words: Int32Array,

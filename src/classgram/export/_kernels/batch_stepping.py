@@ -11,7 +11,7 @@ import numpy as np
 from classgram.counts._kernels.suffixes import find
 from classgram.models._kernels.class_smoothing import ClassRows, ContextTree, fill_classes
 from classgram.models._kernels.tries import TrieArrays, context_of, descend
-from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled import kernel, part
 from classgram.runtime.compiled.arrays import (
     Float32Array,
     Float64Array,
@@ -62,7 +62,7 @@ class WeightedSums(NamedTuple):
     out: Float64Array
 
 
-@lean_kernel
+@kernel
 def step_all(
     trie: TrieArrays, contexts: Int32Array, words: Int32Array, after: Int32Array, logs: Float64Array
 ) -> None:
@@ -73,7 +73,7 @@ def step_all(
         logs[index] = log_backoff + trie.log_probabilities[node]
 
 
-@lean_kernel
+@kernel
 def row_contexts(rows: Int32Matrix, maps: Int32Matrix, tree: ContextTree, out: Int32Array) -> None:
     """Write to ``out`` the node of the longest known class context of each row of words, oldest first.
 
@@ -97,7 +97,7 @@ def row_contexts(rows: Int32Matrix, maps: Int32Matrix, tree: ContextTree, out: I
         out[index] = node
 
 
-@lean_kernel
+@part
 def _fill_row(trie: TrieArrays, values: NodeValues, context: int, buffers: RowBuffers) -> None:
     """Write the probability of every symbol after a context to ``buffers.row``."""
     row, chain, weights = buffers.row, buffers.chain, buffers.weights
@@ -119,7 +119,7 @@ def _fill_row(trie: TrieArrays, values: NodeValues, context: int, buffers: RowBu
                 row[trie.words[child]] = weights[index] * values.probabilities[child]
 
 
-@lean_kernel
+@kernel
 def add_word_rows(
     trie: TrieArrays,
     contexts: Int32Array,
@@ -144,7 +144,7 @@ def add_word_rows(
             out[entry] += weights[index] * buffers.row[words[entry]]
 
 
-@lean_kernel
+@kernel
 def add_class_ngram_rows(
     trie: TrieArrays,
     contexts: Int32Array,
@@ -166,7 +166,7 @@ def add_class_ngram_rows(
             out[entry] += weights[index] * row[class_of[word]] * shares[word]
 
 
-@lean_kernel
+@kernel
 def add_class_rows(
     rows: ClassRows,
     contexts: Int32Array,

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from classgram.export._kernels.batch_stepping import Wanted
-from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled import kernel
 from classgram.runtime.compiled.arrays import Float64Array, Int32Array, Int64Array
 
 _ROUNDS = 3
@@ -34,7 +34,7 @@ class LowerRows(NamedTuple):
     probabilities: Float64Array
 
 
-@lean_kernel
+@kernel
 def gain(probability: float, backed_off: float) -> float:
     """Return by how much the relative entropy to the model falls when a word gets its own entry.
 
@@ -46,7 +46,7 @@ def gain(probability: float, backed_off: float) -> float:
     return probability * logarithm - probability + backed_off
 
 
-@lean_kernel
+@kernel
 def choose_words(
     wanted: Wanted,
     values: CandidateValues,
@@ -98,7 +98,7 @@ def choose_words(
             gains[candidate] = max(gains[candidate], 0.0)
 
 
-@lean_kernel
+@kernel
 def count_candidates(rows: LowerRows, contexts: Int64Array, least: Float64Array, counts: Int64Array) -> None:
     """Write to ``counts`` how many words of each context's row reach the context's least probability.
 
@@ -113,7 +113,7 @@ def count_candidates(rows: LowerRows, contexts: Int64Array, least: Float64Array,
         counts[index] = count
 
 
-@lean_kernel
+@kernel
 def list_candidates(rows: LowerRows, contexts: Int64Array, least: Float64Array, entries: Int64Array) -> None:
     """Write to ``entries`` where these words stand in the rows, context after context."""
     starts, lower = rows

@@ -11,7 +11,7 @@ import numpy as np
 
 from classgram.counts._kernels.suffixes import find
 from classgram.models._kernels.tries import TrieArrays
-from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled import kernel, part
 from classgram.runtime.compiled.arrays import Float64Array, Int32Array, Int64Array, Int64Matrix
 
 BLOCK = 1024
@@ -35,7 +35,7 @@ class Batch(NamedTuple):
     """Written: the n-gram that gave each event."""
 
 
-@lean_kernel
+@part
 def _hash_of(context: int, word: int) -> np.uint64:
     """Return the hash of an n-gram, given its context's node and its last word."""
     key = np.uint64(context + 1) << np.uint64(32) | np.uint64(word)
@@ -43,7 +43,7 @@ def _hash_of(context: int, word: int) -> np.uint64:
     return product ^ (product >> np.uint64(32))
 
 
-@lean_kernel
+@kernel
 def fill_index(trie: TrieArrays, slots: Int64Array) -> None:
     """Write every n-gram of order 2 and up into its slot of zeros: half the hash, and the node."""
     mask = np.int64(slots.size - 1)
@@ -56,7 +56,7 @@ def fill_index(trie: TrieArrays, slots: Int64Array) -> None:
             slots[at] = (np.int64(key >> np.uint64(32)) << 32) | node
 
 
-@lean_kernel
+@part
 def _search(
     trie: TrieArrays, contexts: Int64Array, words: Int32Array, found: Int64Array, buffer: Int64Matrix
 ) -> None:
@@ -75,7 +75,7 @@ def _search(
             found[index] = find(trie.words, starts[index], ends[index], words[index])
 
 
-@lean_kernel
+@part
 def _look_up(
     trie: TrieArrays,
     slots: Int64Array,
@@ -111,7 +111,7 @@ def _look_up(
             entry = slots[at]
 
 
-@lean_kernel
+@part
 def _settle(
     trie: TrieArrays, contexts: Int64Array, found: Int64Array, scores: Float64Array, nodes: Int32Array
 ) -> None:
@@ -124,7 +124,7 @@ def _settle(
             scores[index] += trie.log_backoffs[contexts[index]]
 
 
-@lean_kernel
+@kernel
 def score_blocks(
     trie: TrieArrays, slots: Int64Array, batch: Batch, first_context: int, buffer: Int64Matrix
 ) -> None:

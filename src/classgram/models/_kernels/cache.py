@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled import kernel, part
 from classgram.runtime.compiled.arrays import Float64Matrix, Int32Array, Int64Array
 
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
@@ -32,7 +32,7 @@ class CacheCounters(NamedTuple):
     pair_counts: Int32Array
 
 
-@lean_kernel
+@part
 def _pair_slot(keys: Int64Array, key: np.int64) -> np.int64:
     """Return the slot of a pair in an open-addressing table, or the empty one where it belongs."""
     mixed = np.uint64(key) * _PRIME
@@ -42,7 +42,7 @@ def _pair_slot(keys: Int64Array, key: np.int64) -> np.int64:
     return slot
 
 
-@lean_kernel
+@kernel
 def recent_frequencies(
     events: CacheEvents, first: int, window: int, counters: CacheCounters, out: Float64Matrix
 ) -> None:

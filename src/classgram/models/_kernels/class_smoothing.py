@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from classgram.counts._kernels.suffixes import find
-from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled import kernel
 from classgram.runtime.compiled.arrays import Float32Array, Float64Array, Int32Array, Int32Matrix, Int64Array
 
 
@@ -41,7 +41,7 @@ class ContextTree(NamedTuple):
     """One a node."""
 
 
-@lean_kernel
+@kernel
 def find_contexts(
     ids: Int32Array, positions: Int64Array, maps: Int32Matrix, tree: ContextTree, nodes: Int32Array
 ) -> None:
@@ -61,7 +61,7 @@ def find_contexts(
         nodes[index] = node
 
 
-@lean_kernel
+@kernel
 def score_classes(
     rows: ClassRows, contexts: Int32Array, classes: Int32Array, out: Float64Array, used: Int32Array
 ) -> None:
@@ -83,7 +83,7 @@ def score_classes(
         used[event] = context
 
 
-@lean_kernel
+@kernel
 def fill_classes(rows: ClassRows, context: int, probabilities: Float64Array, chain: Int64Array) -> None:
     """Turn the class probabilities without context into those after a context.
 

@@ -5,7 +5,7 @@ A level is in compressed rows: the n-grams of context h are the entries ``starts
 
 from typing import NamedTuple
 
-from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled import kernel
 from classgram.runtime.compiled.arrays import BoolArray, Float64Array, Int32Array, Int64Array
 
 
@@ -27,14 +27,14 @@ class LevelOutput(NamedTuple):
     """One a context."""
 
 
-@lean_kernel
+@kernel
 def count_continuations(suffixes: Int32Array, continuations: Int64Array) -> None:
     """Count into zeros, for each entry of the level below, how many entries here have it as their suffix."""
     for entry in range(suffixes.size):
         continuations[suffixes[entry]] += 1
 
 
-@lean_kernel
+@kernel
 def count_counts(counts: Int64Array, totals: Int64Array) -> None:
     """Count into zeros n_1, n_2 and so on, the numbers of entries with these counts, at their index."""
     for entry in range(counts.size):
@@ -42,7 +42,7 @@ def count_counts(counts: Int64Array, totals: Int64Array) -> None:
             totals[counts[entry]] += 1
 
 
-@lean_kernel
+@kernel
 def interpolate(level: LevelCounts, discounts: Float64Array, out: LevelOutput) -> None:
     """Write discounted relative frequencies plus the discounted mass times the lower probabilities.
 
@@ -69,7 +69,7 @@ def interpolate(level: LevelCounts, discounts: Float64Array, out: LevelOutput) -
             out.probabilities[entry] = kept + weight * lower[entry]
 
 
-@lean_kernel
+@kernel
 def raise_cutoffs(starts: Int64Array, counts: Int64Array, cutoff: int, kept: BoolArray) -> None:
     """Write for each entry whether it is kept: its count is at least its context's cut-off.
 
@@ -87,7 +87,7 @@ def raise_cutoffs(starts: Int64Array, counts: Int64Array, cutoff: int, kept: Boo
             kept[entry] = counts[entry] >= own_cutoff
 
 
-@lean_kernel
+@kernel
 def back_off(level: LevelCounts, shares: Float64Array, out: LevelOutput) -> None:
     """Write kept entries' shares of their context's count, and the mass left over as back-off.
 
@@ -129,7 +129,7 @@ def back_off(level: LevelCounts, shares: Float64Array, out: LevelOutput) -> None
                 out.probabilities[entry] = out.backoffs[context] * lower[entry]
 
 
-@lean_kernel
+@kernel
 def mark_needed(starts: Int64Array, suffixes: Int32Array, needed: BoolArray, below: BoolArray) -> None:
     """Mark the prefixes and suffixes, a level below, of the entries that are needed here."""
     for parent in range(starts.size - 1):

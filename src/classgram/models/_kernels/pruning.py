@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled import kernel
 from classgram.runtime.compiled.arrays import Float64Array, Int32Array, Int64Array
 
 
-@lean_kernel
+@kernel
 def entropy_losses(
     starts: Int64Array,
     probabilities: Float64Array,
@@ -41,7 +41,7 @@ def entropy_losses(
             losses[entry] = max(-masses[context] * change, 0.0)
 
 
-@lean_kernel
+@kernel
 def raise_losses(starts: Int64Array, suffixes: Int32Array, losses: Float64Array, below: Float64Array) -> None:
     """Raise the losses of prefixes and suffixes, a level below, to those of the entries that need them."""
     for parent in range(starts.size - 1):

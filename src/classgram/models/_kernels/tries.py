@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from classgram.counts._kernels.suffixes import find
-from classgram.runtime.compiled import lean_kernel
+from classgram.runtime.compiled import kernel, part
 from classgram.runtime.compiled.arrays import Float32Array, Float64Array, Int32Array, Int64Array
 
 
@@ -28,7 +28,7 @@ class TrieArrays(NamedTuple):
     """One an inner node."""
 
 
-@lean_kernel
+@part
 def descend(trie: TrieArrays, context: int, word: int) -> tuple[int, float]:
     """Return the longest n-gram of a context's suffixes and a word, and the back-offs on the way."""
     log_backoff = 0.0
@@ -41,7 +41,7 @@ def descend(trie: TrieArrays, context: int, word: int) -> tuple[int, float]:
     return int(word), log_backoff
 
 
-@lean_kernel
+@kernel
 def context_of(trie: TrieArrays, node: int) -> int:
     """Return the node as a context: itself, or its suffix if it is of the highest order."""
     if node < trie.log_backoffs.size:
@@ -49,14 +49,14 @@ def context_of(trie: TrieArrays, node: int) -> int:
     return int(trie.suffixes[node])
 
 
-@lean_kernel
+@kernel
 def step(trie: TrieArrays, context: int, word: int) -> tuple[int, float]:
     """Return the context after a word, and the word's log-probability."""
     node, log_backoff = descend(trie, context, word)
     return context_of(trie, node), log_backoff + trie.log_probabilities[node]
 
 
-@lean_kernel
+@kernel
 def fill_distribution(trie: TrieArrays, context: int, probabilities: Float64Array, chain: Int64Array) -> None:
     """Turn the unigram probabilities into those after a context, from the shortest suffix up.
 

@@ -15,7 +15,7 @@ from classgram.files.folders import Folder, check_finite, check_range
 from classgram.models._kernels.batches import BLOCK, Batch, fill_index, score_blocks
 from classgram.models._kernels.estimation import mark_needed
 from classgram.models._kernels.tries import TrieArrays, fill_distribution, step
-from classgram.runtime.compiled import frozen, packed
+from classgram.runtime.compiled import frozen, prepared
 from classgram.runtime.compiled.arrays import (
     AnyArray,
     BoolArray,
@@ -183,7 +183,7 @@ class BackoffTrie:
             *(folder.array(prefix + name, dtypes.get(name, np.int32)) for name in TrieArrays._fields)
         )
         _check_arrays(folder, arrays, sizes)
-        return cls(packed(arrays), tuple(sizes))
+        return cls(prepared(arrays), tuple(sizes))
 
 
 def _check_arrays(folder: Folder, arrays: TrieArrays, sizes: Sequence[int]) -> None:
@@ -261,7 +261,7 @@ def assemble(
         log_probabilities=_joined([logarithm(array) for array in probabilities], np.float32),
         log_backoffs=_joined([logarithm(array) for array in backoffs], np.float32),
     )
-    return BackoffTrie(packed(arrays), tuple(sizes))
+    return BackoffTrie(prepared(arrays), tuple(sizes))
 
 
 def _joined(arrays: Sequence[AnyArray], dtype: type) -> AnyArray:

@@ -1,58 +1,126 @@
-"""The jitted code: small functions over arrays, importing nothing else of classgram.
+"""The door to compiled code: what kernels are marked with, and what is passed to them.
 
-Every kernel has a naive twin in ``tests/helpers/naive_counts.py`` that it must equal.
+Kernels come from a library that was made when the package was built. Where there is none, Numba compiles them
+when they are first called. ``CLASSGRAM_KERNELS`` chooses: ``library``, ``numba``, or ``python`` for neither.
 """
 
 import os
+import sys
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, cast
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from classgram.errors import InputError
 from classgram.runtime.compiled.arguments import with_numbers
-from classgram.runtime.compiled.calling import Kernel, before_compiling
+from classgram.runtime.compiled.library import Library, NoLibraryError, load_library
+from classgram.runtime.compiled.results import KernelError
+from classgram.runtime.compiled.self_check import check_calls, mixed
 
-__all__ = ["LEAN", "Kernel", "before_compiling", "frozen", "inlined", "kernel_part", "lean_kernel", "packed"]
+__all__ = ["ENTRIES", "MODE", "frozen", "inlined", "kernel", "part", "prepared", "when_numba_compiles"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 Number = TypeVar("Number", bound=np.generic)
 
-LEAN: Any = {"_nrt": False, "error_model": "numpy", "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
-"""What Numba is told of kernels: they allocate nothing, and it need not make a way in from Python.
+LIBRARY, NUMBA, PYTHON, BUILD = "library", "numba", "python", "build"
+"""Where kernels come from. To build a library, Numba compiles them and keeps nothing."""
 
-Without reference counts for every array that is passed on, they run and compile twice as fast; without
-checks of divisors, divisions become vector loops.
-"""
-
-COMPILES = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
-"""Whether kernels are compiled; or else they are plain Python."""
+ENTRIES: list[Callable[..., Any]] = []
+"""All kernels that Python calls, in the order of their definition."""
 
 
-def lean_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a kernel, which allocates nothing."""
-    return _compiled(function, LEAN)
+class Mode(NamedTuple):
+    """Where kernels come from in this process."""
+
+    name: str
+    library: Library | None = None
+    folder: Path | None = None
+    """Where Numba keeps what it compiles."""
+
+    def __str__(self) -> str:
+        """Say it in words."""
+        if self.library:
+            return f"compiled for {self.library.processor}"
+        return "plain Python" if self.name == PYTHON else "compiled by Numba when first used"
+
+    @property
+    def compiles(self) -> bool:
+        """Whether Numba compiles."""
+        return self.name in (NUMBA, BUILD)
 
 
-def kernel_part(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a part of kernels that only they call."""
-    return _compiled(function, LEAN)
+def chosen_mode(wanted: str) -> Mode:
+    """Give the mode that is wanted; where none is, a library if there is one, and else Numba."""
+    if wanted in (LIBRARY, ""):
+        try:
+            return Mode(LIBRARY, checked(load_library()))
+        except NoLibraryError as error:
+            if wanted or not find_spec("numba"):
+                hint = "" if wanted else "; pip install 'classgram[numba]' lets Numba compile them"
+                raise NoLibraryError(f"{error}{hint}") from None
+            print(f"classgram: {error}; Numba compiles what is needed", file=sys.stderr)
+    if wanted in (NUMBA, ""):
+        from classgram.runtime.compiled.by_numba import cache_folder
+
+        return Mode(NUMBA, folder=cache_folder())
+    if wanted not in (PYTHON, BUILD):
+        raise InputError(f"CLASSGRAM_KERNELS={wanted}: it can be {LIBRARY}, {NUMBA} or {PYTHON}")
+    return Mode(wanted)
+
+
+def checked(library: Library) -> Library:
+    """Have a library show that it takes and gives all kinds of values."""
+    try:
+        check_calls(library.kernel(mixed))
+    except (KernelError, TypeError) as error:
+        raise NoLibraryError(f"the compiled kernels do not work here ({error})") from None
+    return library
+
+
+MODE = chosen_mode(os.environ.get("CLASSGRAM_KERNELS", ""))
+"""Where kernels come from, chosen once."""
+
+
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Mark a kernel that Python calls; its annotations must state all types (see arrays)."""
+    ENTRIES.append(function)
+    if MODE.library:
+        return cast(Callable[P, R], MODE.library.kernel(function))
+    return _compiled(function)
+
+
+def part(function: Callable[P, R]) -> Callable[P, R]:
+    """Mark a part of kernels, which only they call."""
+    return _compiled(function)
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a part of one kernel into it, instead of on its own and then once more."""
-    return _compiled(function, {**LEAN, "inline": "always"})
+    """Mark a part of one kernel that is compiled into it, instead of on its own and then once more."""
+    return _compiled(function, inline=True)
 
 
-def _compiled(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]:
-    return cast(Callable[P, R], Kernel(function, options)) if COMPILES else function
+def _compiled(function: Callable[P, R], inline: bool = False) -> Callable[P, R]:
+    if not MODE.compiles:
+        return function
+    from classgram.runtime.compiled.by_numba import compiled
+
+    return cast(Callable[P, R], compiled(function, MODE.folder, inline))
 
 
-def packed(values: T) -> T:
+def when_numba_compiles(action: Callable[[], None]) -> None:
+    """Have something done if it is Numba that compiles: it may import it."""
+    if MODE.compiles:
+        action()
+
+
+def prepared(values: T) -> T:
     """Give an equal (named) tuple that costs less to pass to kernels, for one that is passed many times."""
-    return with_numbers(values) if COMPILES else values
+    return with_numbers(values) if MODE.library else values
 
 
 def frozen(array: npt.NDArray[Number]) -> npt.NDArray[Number]:
@@ -63,3 +131,6 @@ def frozen(array: npt.NDArray[Number]) -> npt.NDArray[Number]:
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view
+
+
+ENTRIES.append(mixed)

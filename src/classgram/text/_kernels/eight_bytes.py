@@ -6,7 +6,7 @@ the lower seven bits.
 
 import numpy as np
 
-from classgram.runtime.compiled import kernel_part
+from classgram.runtime.compiled import part
 from classgram.runtime.compiled.arrays import ByteArray
 
 ZERO = np.uint64(0)
@@ -20,7 +20,7 @@ _BYTE = np.uint64(0xFF)
 _COUNT_BYTES = np.uint64(0x0001020304050607)
 
 
-@kernel_part
+@part
 def load_eight(data: ByteArray, position: np.uint64) -> np.uint64:
     """Return the eight bytes from a position on; compiles to one load."""
     return (
@@ -35,7 +35,7 @@ def load_eight(data: ByteArray, position: np.uint64) -> np.uint64:
     )
 
 
-@kernel_part
+@part
 def store_eight(out: ByteArray, position: np.uint64, eight: np.uint64) -> None:
     """Write eight bytes from a position on; compiles to one store."""
     out[position] = np.uint8(eight & _BYTE)
@@ -48,7 +48,7 @@ def store_eight(out: ByteArray, position: np.uint64, eight: np.uint64) -> None:
     out[position + np.uint64(7)] = np.uint8((eight >> np.uint64(56)) & _BYTE)
 
 
-@kernel_part
+@part
 def _between(seven: np.uint64, least: int, most: int) -> np.uint64:
     """Return which of eight bytes, given by their lower seven bits, lie in a range."""
     above = seven + _ONES * np.uint64(0x80 - least)
@@ -56,7 +56,7 @@ def _between(seven: np.uint64, least: int, most: int) -> np.uint64:
     return above & ~beyond & TOP_BITS
 
 
-@kernel_part
+@part
 def first_marked(marked: np.uint64) -> int:
     """Return the index of the first byte whose top bit is set; at least one is."""
     bit = marked & (~marked + ONE)
@@ -64,7 +64,7 @@ def first_marked(marked: np.uint64) -> int:
     return np.int64(index)  # type: ignore[return-value]
 
 
-@kernel_part
+@part
 def plain_bytes(eight: np.uint64) -> np.uint64:
     """Return which of eight bytes are letters, digits or spaces of ASCII."""
     seven = eight & _LOW_BITS
@@ -72,7 +72,7 @@ def plain_bytes(eight: np.uint64) -> np.uint64:
     return (letters | _between(seven, 48, 57) | _between(seven, 32, 32)) & ~eight
 
 
-@kernel_part
+@part
 def lower_eight(eight: np.uint64) -> np.uint64:
     """Return eight bytes with the letters of ASCII in lower case."""
     capitals = _between(eight & _LOW_BITS, 65, 90) & ~eight

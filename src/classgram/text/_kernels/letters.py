@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from classgram.runtime.compiled import kernel_part, lean_kernel
+from classgram.runtime.compiled import kernel, part
 from classgram.runtime.compiled.arrays import ByteArray, Int32Array
 from classgram.text._kernels.eight_bytes import (
     TOP_BITS,
@@ -14,7 +14,7 @@ from classgram.text._kernels.eight_bytes import (
 )
 
 
-@lean_kernel
+@kernel
 def lower_letters(data: ByteArray, lower: Int32Array, out: ByteArray) -> int:
     """Copy valid UTF-8 with each code point below the table's size replaced as the table says.
 
@@ -65,7 +65,7 @@ def lower_letters(data: ByteArray, lower: Int32Array, out: ByteArray) -> int:
     return written
 
 
-@kernel_part
+@part
 def _write_code_point(code: np.int32, out: ByteArray, written: int) -> int:
     """Append a code point as UTF-8."""
     if code < 0x80:

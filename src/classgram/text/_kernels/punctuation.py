@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from classgram.runtime.compiled import kernel_part, lean_kernel
+from classgram.runtime.compiled import kernel, part
 from classgram.runtime.compiled.arrays import ByteArray, Int64Array
 from classgram.text._kernels.eight_bytes import (
     TOP_BITS,
@@ -36,7 +36,7 @@ class PunctuationTable(NamedTuple):
     roles: ByteArray
 
 
-@kernel_part
+@part
 def _mark_at(data: ByteArray, start: int, table: PunctuationTable) -> int:
     """Return the longest mark that begins at ``start``, or -1."""
     head = data[start]
@@ -53,7 +53,7 @@ def _mark_at(data: ByteArray, start: int, table: PunctuationTable) -> int:
     return -1
 
 
-@kernel_part
+@part
 def _write_mark(table: PunctuationTable, mark: int, out: ByteArray, written: int) -> int:
     """Append what replaces a mark, and return where that ends."""
     for k in range(table.new_starts[mark], table.new_starts[mark + 1]):
@@ -62,7 +62,7 @@ def _write_mark(table: PunctuationTable, mark: int, out: ByteArray, written: int
     return written
 
 
-@kernel_part
+@part
 def _copy_plain(data: ByteArray, position: int, out: ByteArray, written: int) -> int:
     """Copy letters, digits and spaces, which no mark holds, eight at a time; return how many.
 
@@ -80,7 +80,7 @@ def _copy_plain(data: ByteArray, position: int, out: ByteArray, written: int) ->
     return position - start
 
 
-@kernel_part
+@part
 def _edge_marks(data: ByteArray, position: int, table: PunctuationTable) -> int:
     """Return where the marks end that stand next to each other from a position on and split no word."""
     while position < data.size:
@@ -91,7 +91,7 @@ def _edge_marks(data: ByteArray, position: int, table: PunctuationTable) -> int:
     return position
 
 
-@kernel_part
+@part
 def _piece_ends(data: ByteArray, position: int, table: PunctuationTable) -> bool:
     """Return whether a piece of a word ends just before a position: at its end, or where a mark splits it."""
     if position == data.size or table.roles[data[position]] == SPACE:
@@ -100,7 +100,7 @@ def _piece_ends(data: ByteArray, position: int, table: PunctuationTable) -> bool
     return mark >= 0 and table.splits[mark] == 1
 
 
-@lean_kernel
+@kernel
 def rewrite_punctuation(data: ByteArray, table: PunctuationTable, out: ByteArray) -> int:
     """Copy a chunk, cut between words, with its marks replaced; return the number of bytes.
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from classgram.runtime.compiled import inlined, kernel_part, lean_kernel
+from classgram.runtime.compiled import inlined, kernel, part
 from classgram.runtime.compiled.arrays import ByteArray, Int32Array, Int64Array, UInt64Array
 from classgram.text._kernels.eight_bytes import ONE, TOP_BITS, ZERO, first_marked, load_eight
 
@@ -51,7 +51,7 @@ class Rules(NamedTuple):
     blank_lines: int
 
 
-@kernel_part
+@part
 def _same_bytes(table: WordTable, word: np.int64, data: ByteArray, first: int, length: int) -> bool:
     """Return whether a stored word of more than eight bytes is the one in the data."""
     start = np.int64(0)
@@ -67,7 +67,7 @@ def _same_bytes(table: WordTable, word: np.int64, data: ByteArray, first: int, l
     return load_eight(table.letters, np.uint64(start + k)) == load_eight(data, np.uint64(first + k))  # type: ignore[no-any-return]
 
 
-@kernel_part
+@part
 def _first_slot(key: np.uint64, slot_count: np.uint64) -> np.uint64:
     """Return the slot where the search for a key begins."""
     mixed = key * _PRIME
@@ -100,7 +100,7 @@ class _NewWord(NamedTuple):
     length: int
 
 
-@kernel_part
+@part
 def _insert_word(
     table: WordTable, state: Int64Array, slot: np.uint64, new: _NewWord, data: ByteArray
 ) -> None:
@@ -119,13 +119,13 @@ def _insert_word(
     state[BYTES] = used + new.length
 
 
-@kernel_part
+@part
 def _separates(byte: np.uint8) -> bool:
     """Return whether a byte separates words."""
     return byte == 32 or (byte >= 9 and byte <= 13)  # type: ignore[return-value]
 
 
-@kernel_part
+@part
 def _extended(key: np.uint64, eight: np.uint64) -> np.uint64:
     """Return the key of a word with up to eight more bytes; the first eight are their own key."""
     return ((key ^ (key >> _HALF)) * _PRIME) ^ eight
@@ -160,7 +160,7 @@ def _read_word(data: ByteArray, position: int) -> tuple[np.uint64, int]:
     return key, end
 
 
-@kernel_part
+@part
 def _read_slowly(data: ByteArray, key: np.uint64, position: int) -> tuple[np.uint64, int]:
     """Return the key and the end of a word that goes on at a position, from its bytes one by one."""
     eight = ZERO
@@ -178,7 +178,7 @@ def _read_slowly(data: ByteArray, key: np.uint64, position: int) -> tuple[np.uin
     return key, position
 
 
-@lean_kernel
+@kernel
 def scan(
     data: ByteArray,
     table: WordTable,
@@ -243,7 +243,7 @@ def scan(
     state[WORDS_IN_LINE] = in_line
 
 
-@lean_kernel
+@kernel
 def rehash(old: UInt64Array, slots: UInt64Array) -> None:
     """Enter the words of one set of slots into another, empty one."""
     slot_count = np.uint64(slots.size >> 1)
@@ -256,7 +256,7 @@ def rehash(old: UInt64Array, slots: UInt64Array) -> None:
             slots[_TWO * slot + ONE] = old[2 * k + 1]
 
 
-@lean_kernel
+@kernel
 def gather_words(table: WordTable, order: Int64Array, out: ByteArray) -> int:
     """Write the words with the given ids to ``out``, each ended by a line end; return the number of bytes."""
     written = 0
