@@ -129,14 +129,14 @@ jitted: Any = numba.njit(nogil=True, error_model="numpy")
 add_rows = jitted(getattr(sum_eight_rows, "py_func", sum_eight_rows))
 
 
-@jitted
+@jitted  # type: ignore[untyped-decorator]
 def add_all(table: np.ndarray, rows: np.ndarray, sums: np.ndarray) -> None:
     """The sweep's inner loop alone, over rows in the given order."""
     for first in range(0, rows.size - 7, 8):
         add_rows(table, rows[first:], sums)
 
 
-@jitted
+@jitted  # type: ignore[untyped-decorator]
 def read_all(table: np.ndarray) -> int:
     """The sum of a table read from end to end: what memory gives when nothing else is done."""
     total = np.int64(0)
