@@ -11,9 +11,11 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && \
 	NUMBA_CACHE_DIR=$$cache $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --listed-skips
 
-.PHONY: demo test test-all format lint types tests bench same bench-compare docs clean
+.PHONY: demo kernels test test-all format lint types tests bench same bench-compare docs clean
 
-# The package alone. The installation is renewed whenever the list of dependencies changes.
+KERNELS := $(wildcard src/classgram/*/_kernels/*.py src/classgram/runtime/compiled/*.py kernel_build/*)
+
+# The package alone, with its kernels compiled for this machine. The installation is renewed whenever the list of dependencies changes.
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --editable .
@@ -27,13 +29,20 @@ $(VENV)/installed-dev: $(VENV)/installed
 	$(PIP) --no-deps pyctcdecode
 	touch $@
 
+# The library of kernels, built again where a kernel was edited; seconds where none was.
+$(VENV)/kernels: $(KERNELS) | $(VENV)/installed-dev
+	$(BIN)/python -m kernel_build --if-stale || echo 'kernels: left to Numba'
+	touch $@
+
+kernels: $(VENV)/kernels
+
 demo: $(VENV)/installed
 	$(BIN)/classgram demo
 
 test: format lint types tests
 
 # What takes longer than ten minutes, and is not in `make test`.
-test-all: $(VENV)/installed-dev
+test-all: $(VENV)/installed-dev $(VENV)/kernels
 	$(PYTEST) -m slow
 	$(BIN)/python .ci/versions
 
@@ -47,7 +56,7 @@ lint: $(VENV)/installed-dev
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
-tests: $(VENV)/installed-dev
+tests: $(VENV)/installed-dev $(VENV)/kernels
 	$(PYTEST) -m 'not slow'
 
 # Figures: a table, and JSON in benchmarks/results. ARGS="--kenlm-bin DIR" and the like are passed on.
