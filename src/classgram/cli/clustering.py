@@ -108,13 +108,13 @@ def classes(path: Path, /, *words: str, show: ShowOptions = ShowOptions()) -> No
     Parameters
     ----------
     path
-        A folder that classgram cluster wrote.
+        A folder that classgram cluster wrote, a class model, or a class file.
     words
         Words whose classes are shown with their members.
     """
-    from classgram.classes.partition import Partition
+    from classgram.reporting.sources import open_classes
 
-    partition = Partition.load(path)
+    partition = open_classes(path).partition
     if not words:
         rows = _largest_classes(partition, partition.class_count if show.json else _LARGEST)
         if show.json:
