@@ -21,10 +21,14 @@ export function chart(caption, options) {
     if (!now || now === width) return;
     width = now;
     const made = options(width);
+    // The label stands below the numbers of the axis, not among them.
+    if (made.x) made.x = { labelAnchor: "center", labelArrow: "none", labelOffset: 38, ...made.x };
     place.replaceChildren(
       Plot.plot({
         className: CHART_CLASS,
         width,
+        marginBottom: 46,
+        marginTop: 28,
         ariaLabel: caption,
         style: { background: "transparent", color: "inherit", fontSize: "12px" },
         ...made,
@@ -33,6 +37,13 @@ export function chart(caption, options) {
   };
   new ResizeObserver(draw).observe(place);
   return box;
+}
+
+/** A number that fits on an axis. */
+export function short(value) {
+  const size = Math.abs(value);
+  const [unit, name] = size >= 1e6 ? [1e6, "M"] : size >= 1e4 ? [1e3, "k"] : [1, ""];
+  return `${Number((value / unit).toPrecision(6))}${name}`.replace("-", "−");
 }
 
 /** What each colour and mark stands for. */

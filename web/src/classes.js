@@ -118,8 +118,11 @@ function fitting(context, words, width) {
 function map(view, branches) {
   const { data } = view;
   const box = element("div", { class: "map", role: "listbox", "aria-label": "Map of classes, each as large as it is frequent; arrow keys move through them" });
-  const root = hierarchy({ children: data.numbers.map((_, index) => ({ index })) })
-    .sum((node) => (node.index === undefined ? 0 : Math.max(data.totals[node.index], 1)));
+  const groups = Array.from({ length: branches ? 8 : 1 }, () => ({ children: [] }));
+  data.numbers.forEach((_, index) => groups[branches ? branches[index] : 0].children.push({ index }));
+  const root = hierarchy({ children: groups.filter((group) => group.children.length) })
+    .sum((node) => (node.index === undefined ? 0 : Math.max(data.totals[node.index], 1)))
+    .sort((a, b) => b.value - a.value);
   const cells = data.numbers.map((number, index) =>
     element("button", {
       type: "button", role: "option", tabindex: index ? "-1" : "0", "data-class": index,
@@ -155,11 +158,11 @@ function map(view, branches) {
     box.style.height = `${height}px`;
     const context = document.createElement("canvas").getContext("2d");
     context.font = `13px ${getComputedStyle(box).fontFamily}`;
-    treemap().size([width, height]).round(true).paddingInner(1)(root);
+    treemap().size([width, height])(root);
     for (const { x0, y0, x1, y1, data: node } of root.leaves()) {
       const cell = cells[node.index];
       Object.assign(cell.style, { left: `${x0}px`, top: `${y0}px`, width: `${x1 - x0}px`, height: `${y1 - y0}px` });
-      const words = data.words.slice(data.starts[node.index], data.starts[node.index] + 3);
+      const words = data.words.slice(data.starts[node.index], Math.min(data.starts[node.index] + 3, data.starts[node.index + 1]));
       const text = x1 - x0 > 24 && y1 - y0 > 17 ? fitting(context, words, x1 - x0) : "";
       cell.replaceChildren(...(text ? [word(text)] : []));
     }

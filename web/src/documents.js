@@ -1,5 +1,5 @@
 // Perplexities of lines or documents, and a threshold to drag: what filtering would keep and drop.
-import { chart, Plot } from "./charts.js";
+import { chart, Plot, short } from "./charts.js";
 import { choice, count, downloadButton, element, figure, percent, word } from "./dom.js";
 
 const STEPS = 500;
@@ -56,9 +56,9 @@ function oneModel(documents, name, values, source) {
     kept.replaceChildren(...some(below.reverse()).map(example));
     dropped.replaceChildren(...some(above).map(example));
   };
-  const plot = chart(`How many ${documents.unit}s have which perplexity, by ${name}`, () => ({
-    height: 240, marginLeft: MARGINS.left, marginRight: MARGINS.right,
-    x: { type: "log", domain: [Math.exp(low), Math.exp(high)], label: "perplexity", tickFormat: "~s" }, y: { label: `${documents.unit}s`, grid: true },
+  const plot = chart(`How many ${documents.unit}s have which perplexity, by ${name}`, (width) => ({
+    height: 260, marginLeft: MARGINS.left, marginRight: MARGINS.right,
+    x: { type: "log", domain: [Math.exp(low), Math.exp(high)], label: "perplexity", tickFormat: short, ticks: Math.max(2, width / 90) }, y: { label: `${documents.unit}s`, grid: true },
     marks: [Plot.rectY(bins(values, low, high), { x1: "x1", x2: "x2", y: "number", fill: "var(--c0)" }), Plot.ruleY([0], { stroke: "currentColor" })],
   }));
   const place = plot.querySelector(".plot");

@@ -1,6 +1,9 @@
 // How searches went: F and moved words against time, and the curve over the number of classes.
-import { chart, legend, lineMarks, Plot } from "./charts.js";
+import { chart, legend, lineMarks, Plot, short } from "./charts.js";
 import { count, element, figure, table } from "./dom.js";
+
+/** At most eight of the numbers tried. */
+const curveTicks = (curve) => curve.map((point) => point.classes).filter((_, at) => (curve.length - 1 - at) % Math.ceil(curve.length / 8) === 0);
 
 export function historySection(histories) {
   const labels = histories.map((one) => one.name);
@@ -29,17 +32,17 @@ export function historySection(histories) {
       { class: "charts" },
       ...histories.map((one, index) => {
         const own = points((sweep) => sweep.F).filter((point) => point.label === one.name);
-        return chart(`F of ${one.name} (${one.criterion}) after each sweep`, () => ({ marginLeft: 70, height: 260, x: time, y: { label: "F", grid: true, tickFormat: "~s" }, marks: lineMarks(own, labels) }));
+        return chart(`F of ${one.name} (${one.criterion}) after each sweep`, () => ({ marginLeft: 70, height: 260, x: time, y: { label: "F", grid: true, tickFormat: short }, marks: lineMarks(own, labels) }));
       }),
       chart("Words moved in each sweep", () => ({
-        marginLeft: 56, height: 260, x: time, y: { type: "symlog", label: "moved", grid: true, ticks: [0, 1, 10, 100, 1000, 10000, 100000], tickFormat: "~s" },
+        marginLeft: 56, height: 260, x: time, y: { type: "symlog", label: "moved", grid: true, ticks: [0, 1, 10, 100, 1000, 10000, 100000], tickFormat: short },
         marks: lineMarks(points((sweep) => sweep.moved), labels),
       })),
       ...histories.filter((one) => one.curve.length).map((one) => {
         const curve = one.curve.map((point) => ({ x: point.classes, y: point.F, label: one.name, note: `${count(point.classes)} classes: ${count(point.F)}` }));
         return chart(`Leaving-one-out F over the number of classes: ${count(one.classes)} chosen`, () => ({
-          marginLeft: 70, height: 260, x: { type: "log", label: "number of classes", tickFormat: "~s" }, y: { label: "F", grid: true, tickFormat: "~s" },
-          marks: [Plot.ruleX([one.classes], { stroke: "currentColor", strokeDasharray: "4 3" }), ...lineMarks(curve, labels)],
+          marginLeft: 70, height: 260, x: { type: "log", label: "number of classes", tickFormat: short, axis: null }, y: { label: "F", grid: true, tickFormat: short },
+          marks: [Plot.axisX(curveTicks(one.curve), { text: short, label: "number of classes", labelAnchor: "center", labelArrow: "none", labelOffset: 38 }), Plot.ruleX([one.classes], { stroke: "currentColor", strokeDasharray: "4 3" }), ...lineMarks(curve, labels)],
         }));
       }),
     ),

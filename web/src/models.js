@@ -26,7 +26,7 @@ export function modelsSection(models, source) {
     table(`Perplexity on ${source}; change and p against ${models[0].name}`, columns, models),
     legend(rules.map(([rule]) => rule)),
     chart("Perplexity by both rules: lower is better", (width) => ({
-      marginLeft: Math.min(10 + 7 * longest, width * 0.4), marginRight: 56, height: 40 + 56 * models.length,
+      marginLeft: Math.min(10 + 7 * longest, width * 0.4), marginRight: 56, height: 74 + 56 * models.length,
       x: { label: "perplexity", grid: true, nice: true }, y: { axis: null, domain: rules.map(([rule]) => rule) },
       fy: { label: null, domain: models.map((one) => one.name), axis: "left" },
       marks: [

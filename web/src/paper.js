@@ -1,5 +1,5 @@
 // The paper's experiments: its figures beside ours, as tables and plots.
-import { chart, legend, lineMarks, Plot } from "./charts.js";
+import { chart, legend, lineMarks, Plot, short } from "./charts.js";
 import { downloadButton, element, table } from "./dom.js";
 
 const NUMBER = /^[+\-–]?[\d.,]*$/;
@@ -26,9 +26,9 @@ export function paperSection(folders) {
 
 function panelChart(panel, labels, title) {
   const points = panel.lines.flatMap((line) => line.points.map(([x, y]) => ({ x, y, label: line.label })));
-  return chart(`${panel.title || title}: ${panel.y_label}`, () => ({
-    height: 280, marginLeft: 52, x: { type: "log", label: panel.x_label, tickFormat: "~s" },
-    y: { type: panel.log_y ? "log" : "linear", label: panel.y_label, grid: true, tickFormat: "~s" },
+  return chart(`${panel.title || title}: ${panel.y_label}`, (width) => ({
+    height: 300, marginLeft: 52, x: { type: "log", label: panel.x_label, tickFormat: short, ticks: Math.max(2, width / 90) },
+    y: { type: panel.log_y ? "log" : "linear", label: panel.y_label, grid: true, tickFormat: short },
     marks: [...(panel.zero ? [Plot.ruleY([0], { stroke: "currentColor" })] : []), ...lineMarks(points, labels)],
   }));
 }
