@@ -2,10 +2,11 @@
 
 import sys
 from pathlib import Path
+from typing import Literal
 
 from tests.helpers.browser import browser_page
 
-SHOTS = (
+SHOTS: tuple[tuple[str, str, tuple[int, int], Literal["light", "dark"]], ...] = (
     ("report-classes", "classes", (1280, 900), "light"),
     ("report-classes-dark", "classes", (1280, 900), "dark"),
     ("report-history", "search-history", (1280, 900), "light"),

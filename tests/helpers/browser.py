@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Dialog, Page, ViewportSize, sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -21,6 +21,8 @@ _FLAGS = [
     "--disable-sync",
 ]
 
+_LOUD = ("error", "warning")
+
 
 @contextmanager
 def browser_page(
@@ -29,14 +31,17 @@ def browser_page(
     """Open a page from its file; an error on its console, or a request to anything but it, is a failure."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=_FLAGS)
-        size = {"width": width, "height": height}
-        page = browser.new_page(viewport=size, color_scheme=theme)  # type: ignore[arg-type]
+        size = ViewportSize(width=width, height=height)
+        page = browser.new_page(viewport=size, color_scheme=theme)
         errors: list[str] = []
-        page.on(
-            "console", lambda line: errors.append(line.text) if line.type in ("error", "warning") else None
-        )
+
+        def refuse_dialog(dialog: Dialog) -> None:
+            errors.append(dialog.message)
+            dialog.dismiss()
+
+        page.on("console", lambda line: errors.append(line.text) if line.type in _LOUD else None)
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("dialog", lambda dialog: (errors.append(dialog.message), dialog.dismiss()))
+        page.on("dialog", refuse_dialog)
         address = path.resolve().as_uri()
         page.on("request", lambda asked: errors.append(asked.url) if foreign(asked.url, address) else None)
         page.goto(address)

@@ -89,5 +89,5 @@ def similar(
     if show.json:
         print_json([one._asdict() for one in found])
         return
-    rows = [[one.word, one.number, f"{one.count:,}", f"{100 * one.alike:.0f} %"] for one in found]
+    rows = [[one.word, one.number, f"{one.occurrences:,}", f"{100 * one.alike:.0f} %"] for one in found]
     print_table(["word", "class", "count", "alike"], rows, f"words like {word}")

@@ -17,7 +17,7 @@ class SimilarWord(NamedTuple):
 
     word: str
     number: int
-    count: int
+    occurrences: int
     alike: float
 
 
