@@ -45,18 +45,13 @@ function oneSet(data) {
       (data.words.length < data.types ? `; the ${count(data.words.length)} most frequent words are shown.` : "."),
   );
   const branches = data.tree ? branchOf(data) : null;
-  const parts = [
-    summary,
-    search(view),
-    element("div", { class: "columns" }, element("div", { class: "wide" }, map(view, branches)), panel),
-    element("h3", {}, "All classes"),
-    list(view),
-  ];
-  if (data.tree) parts.push(element("h3", {}, "Tree of classes"), classTree(view));
+  const rest = [element("h3", {}, "All classes"), list(view)];
+  if (data.tree) rest.push(element("h3", {}, "Tree of classes"), classTree(view));
   else
-    parts.push(
+    rest.push(
       element("p", { class: "hint" }, data.left ? "No tree: there are too few classes, or too many." : "To see neighbours, nearest classes and the tree, name the text of these classes: --counts TEXT."),
     );
+  const parts = [summary, search(view), element("div", { class: "columns around" }, map(view, branches), panel, element("div", { class: "rest" }, rest))];
   view.open(0, { focus: false });
   return parts;
 }

@@ -19,7 +19,7 @@ const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
 export const count = (value) => whole.format(value);
 export const figure = (value, digits = 1) =>
   new Intl.NumberFormat("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value);
-export const percent = (share) => (share < 0.0995 ? `${figure(100 * share, 1)} %` : `${figure(100 * share, 0)} %`);
+export const percent = (share) => (share < 0.0995 ? `${figure(100 * share, 1)}\u00a0%` : `${figure(100 * share, 0)}\u00a0%`);
 /** A probability in words that do not need an exponent. */
 export const probability = (value) => (value >= 0.001 ? percent(value) : `1 in ${count(1 / value)}`);
 
