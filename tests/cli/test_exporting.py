@@ -187,7 +187,7 @@ def test_check_prints_findings_and_mends(command: Command, folder: Path, tmp_pat
     bad.write_text("\n" + good.read_text().replace("ngram 1=", "ngram 1 = ").replace("\tw1 w", "\tw1  w"))
     result = command("arpa", "check", bad)
     assert result.code == 2
-    assert "line 1: violation: something stands before \\data\\" in result.out
+    assert "line 1: violation: text precedes \\data\\" in result.out
     assert "line 3: violation: a line like 'ngram 1=7'" in result.out
     assert "breaks KenLM" in result.out
     report = json.loads(command("arpa", "check", bad, "--json").out)

@@ -21,13 +21,14 @@ from classgram.clustering._kernels.exact_gains import (
     value_in_own,
 )
 from classgram.clustering._kernels.proposals import propose_classes
-from classgram.clustering._kernels.side_arrays import Classes, Rule
+from classgram.clustering._kernels.side_arrays import ClassCounts, MoveRule
 from classgram.clustering.criteria import LeavingOneOut, MaximumLikelihood
 from classgram.clustering.exchange import exchange
-from classgram.clustering.problem import class_numbers, make_problem, state_from_maps
+from classgram.clustering.problem import class_numbers, make_problem
 from classgram.clustering.search.class_table import dense_cells
 from classgram.clustering.search.engine import LocalEngine
 from classgram.clustering.search.merge_split import Proposal, propose, swapped
+from classgram.clustering.search.state import state_from_maps
 from classgram.clustering.start import start_state
 from classgram.clustering.tuning import TUNING
 from classgram.counts.counting import count_ngrams
@@ -43,30 +44,30 @@ ONE_THREAD = RunOptions(threads=1)
 @given(cases())
 def test_gains_and_choices_equal_the_naive_twin(case: Case) -> None:
     for number, side in enumerate(case.state.sides):
-        problem, scratch = side.problem, side.scratch()
-        pairs = Pairs(problem.table.cells, problem.table.short)
-        classes = Classes(pairs, problem.table.totals, problem.numbers, problem.side)
-        terms = case.state.terms
+        arrays, buffers = side.arrays, side.buffers()
+        pairs = Pairs(arrays.table.cells, arrays.table.short)
+        classes = ClassCounts(pairs, arrays.table.totals, arrays.pair_numbers, arrays.side)
+        terms = case.state.kernel_criterion.terms
         proposals = np.zeros(max(side.movable.size, 1), np.int64)
-        rule = Rule(0.0, 2.0, 0.0, 0.0, 0, np.zeros(1, np.float32))
-        propose_classes(problem, (terms, case.state.ready), scratch, side.movable, proposals, rule)
+        rule = MoveRule(0.0, 2.0, 0.0, 0.0, 0, np.zeros(1, np.float32))
+        propose_classes(arrays, case.state.kernel_criterion, buffers, side.movable, proposals, rule)
         for element, proposal in zip(side.movable.tolist(), proposals.tolist(), strict=False):
-            own = int(problem.classes[element])
-            sizes = problem.sizes[element]
+            own = int(arrays.classes[element])
+            sizes = arrays.sizes[element]
             before, scale = case.value_after(number, element, own)
-            profile = build_profile(problem.events, scratch.slots, element, own, problem.tied)
+            profile = build_profile(arrays.events, buffers.profile, element, own, arrays.tied)
             value = value_in_own(pairs, terms, profile)
             gains = {own: 0.0}
-            for candidate in range(problem.candidates):
-                if candidate == own or not may_join(problem.table.totals, sizes, candidate, terms.discount):
+            for candidate in range(arrays.candidates):
+                if candidate == own or not may_join(arrays.table.totals, sizes, candidate, terms):
                     continue
                 after, size = case.value_after(number, element, candidate)
                 gain = gain_of(classes, terms, profile, sizes, value, candidate)
                 assert abs(gain - (after - before)) <= 1e-6 * (1 + scale + size)
                 gains[candidate] = after - before
             for i in range(profile.length):
-                scratch.slots.weights[profile.keys[i]] = 0
-            if may_leave(problem.table.totals, sizes, own, terms.discount):
+                buffers.profile.weights[profile.keys[i]] = 0
+            if may_leave(arrays.table.totals, sizes, own, terms):
                 assert gains[proposal] >= max(gains.values()) - 1e-6 * (1 + scale)
             else:
                 assert proposal == own

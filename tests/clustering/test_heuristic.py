@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classgram.clustering._kernels.heuristic import run_heuristic
-from classgram.clustering._kernels.side_arrays import Rule
+from classgram.clustering._kernels.side_arrays import MoveRule
 from classgram.clustering.exchange import exchange
 from classgram.clustering.heuristic import lists_of_side
 from classgram.options import ClusterOptions, RunOptions, SearchOptions
@@ -22,12 +22,12 @@ def test_heuristic_equals_its_naive_twin(lines: list[str], classes: int, t: int,
     side = case.state.sides[0]
     options = SearchOptions(heuristic=True, targets=t, neighbours=h, renew=u)
     candidates = lists_of_side(case.state, 0, options)
-    twin = naive.NaiveHeuristic(case.pairs, case.state.maps[0].tolist(), side.problem.candidates, (t, h, u))
-    scratch = side.scratch()._replace(rows=np.zeros((1, 2 * max(t + 2, h) + 8), np.int64))
-    rule = Rule(1e-6, 2.0, 0.0, 0.0, 0, np.zeros(1, np.float32))
-    criterion = (case.state.terms, case.state.ready)
+    twin = naive.NaiveHeuristic(case.pairs, case.state.maps[0].tolist(), side.arrays.candidates, (t, h, u))
+    buffers = side.buffers().profile
+    rule = MoveRule(1e-6, 2.0, 0.0, 0.0, 0, np.zeros(1, np.float32))
+    terms = case.state.kernel_criterion.terms
     for _ in range(3):
-        moved = run_heuristic(side.problem, side.mirror, criterion, scratch, side.movable, candidates, rule)
+        moved = run_heuristic(side.arrays, side.mirror, terms, buffers, side.movable, candidates, rule)
         assert moved == twin.sweep(side.movable.tolist(), 1e-6)
         assert case.state.maps[0].tolist() == twin.classes
 

@@ -2,7 +2,7 @@
 
 from hypothesis import given, settings
 
-from classgram.clustering._kernels.side_arrays import Rule
+from classgram.clustering._kernels.side_arrays import MoveRule
 from classgram.clustering.exchange import climb
 from classgram.clustering.search.engine import LocalEngine, LocalRounds
 from classgram.clustering.search.schedule import Ending
@@ -22,7 +22,7 @@ class RecordingEngine(LocalEngine):
         super().__init__(1)
         self.moves: list[Move] = []
 
-    def rounds(self, state: State, side: int, rule: Rule, runners_up: bool) -> LocalRounds:
+    def rounds(self, state: State, side: int, rule: MoveRule, runners_up: bool) -> LocalRounds:
         rounds = super().rounds(state, side, rule, runners_up)
         apply = rounds.apply
 
@@ -42,7 +42,7 @@ def naive_moves(case: Case) -> list[Move]:
     maps = [words, words if case.problem.tied else contexts]
     sides = case.state.sides
     orders = [side.movable.tolist() for side in sides]
-    candidates = [side.problem.candidates for side in sides]
+    candidates = [side.arrays.candidates for side in sides]
     return list(naive_exchange(case.pairs, maps, orders, candidates, case.state.criterion.discount))
 
 

@@ -11,7 +11,7 @@ import json, warnings
 warnings.simplefilter("ignore")
 from classgram.clustering.exchange import exchange
 from classgram.clustering.tuning import SearchTuning
-from classgram.counts.ngram_counts import count_ngrams
+from classgram.counts.counting import count_ngrams
 from classgram.options import ClusterOptions, RunOptions, SearchOptions
 from classgram.text.reading import text_from_strings
 counts = count_ngrams(text_from_strings(["a b c a", "b c a d", "d a b", "c c a b"] * 2))

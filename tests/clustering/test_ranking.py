@@ -25,7 +25,7 @@ def ranked(
 ) -> float:
     """List the highest scores."""
     top = find_tops(blocks, tops)
-    list_highest(blocks, tops, (limit, top), columns, room)
+    list_highest(blocks, tops, limit, top, columns, room)
     return top
 
 

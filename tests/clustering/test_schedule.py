@@ -27,7 +27,7 @@ def begun(search: SearchOptions, tuning: SearchTuning = FAST) -> SearchProgress:
 def after(progress: SearchProgress, *sweeps: tuple[SweepKind, int]) -> SearchProgress:
     """The same search after sweeps that moved so many elements; nothing was touched since."""
     progress.history = [Sweep(i + 1, moved, -1.0, 0.0, kind) for i, (kind, moved) in enumerate(sweeps)]
-    progress.visited_classes = tuple(side.problem.classes.copy() for side in progress.state.sides)
+    progress.visited_classes = tuple(side.arrays.classes.copy() for side in progress.state.sides)
     return progress
 
 

@@ -1,4 +1,4 @@
-"""The sweeps between whole ones: rivals, unsure elements, and what they leave behind when stopped."""
+"""The sweeps between whole ones: runners-up, unsure elements, and what they leave behind when stopped."""
 
 import json
 import time
@@ -16,13 +16,18 @@ from hypothesis import strategies as st
 
 from classgram.clustering import compiling
 from classgram.clustering._kernels.class_table import STALE, renew_rows
-from classgram.clustering._kernels.criterion import LEVELS, MOST, NODES, ONE
+from classgram.clustering._kernels.criterion import LARGEST_NODE, LEVELS, NODES, SHARE_UNIT
 from classgram.clustering._kernels.dense_scores import MOST_SHARED
 from classgram.clustering._kernels.moves import apply_proposals
 from classgram.clustering._kernels.proposals import propose_classes
-from classgram.clustering._kernels.runners_up import AT_ONCE, REACH, mark_hopeful, propose_rivals
-from classgram.clustering._kernels.side_arrays import Problem, Rule
-from classgram.clustering.criteria import LeavingOneOut, MaximumLikelihood, differences, kernel_terms
+from classgram.clustering._kernels.runners_up import (
+    REACH,
+    RETRY_AT_ONCE,
+    mark_worth_retrying,
+    propose_runners_up,
+)
+from classgram.clustering._kernels.side_arrays import MoveRule, SideArrays
+from classgram.clustering.criteria import LeavingOneOut, MaximumLikelihood, differences
 from classgram.clustering.exchange import exchange
 from classgram.clustering.result import Result
 from classgram.clustering.search.class_table import dense_table
@@ -36,7 +41,7 @@ from tests.helpers.clustering import Case, cases, check_optimum, tables_are
 from tests.helpers.texts import counts_of, synthetic_text
 
 NOISE = np.zeros(1, np.float32)
-RULE = Rule(0.0, 2.0, 0.0, 0.0, 0, NOISE)
+RULE = MoveRule(0.0, 2.0, 0.0, 0.0, 0, NOISE)
 
 
 FAST = SearchTuning(small_search=0, full_before_uncertain=1, touched_share=1.0)
@@ -45,52 +50,53 @@ FAST = SearchTuning(small_search=0, full_before_uncertain=1, touched_share=1.0)
 
 def best_gain(case: Case, side: int, element: int, allowed: set[int]) -> float:
     """The highest gain of moving an element to one of these classes, or of staying."""
-    before, _ = case.value_after(side, element, int(case.state.sides[side].problem.classes[element]))
+    before, _ = case.value_after(side, element, int(case.state.sides[side].arrays.classes[element]))
     return max(0.0, *(case.value_after(side, element, c)[0] - before for c in allowed), 0.0)
 
 
 def gain_to(case: Case, side: int, element: int, candidate: int) -> tuple[float, float]:
     """The gain of a move, and the size of what it is the difference of."""
-    before, scale = case.value_after(side, element, int(case.state.sides[side].problem.classes[element]))
+    before, scale = case.value_after(side, element, int(case.state.sides[side].arrays.classes[element]))
     return case.value_after(side, element, candidate)[0] - before, scale
 
 
 @given(cases().filter(lambda case: case.state.criterion.discount == 0))
 def test_rivals_are_tried_when_something_has_changed(case: Case) -> None:
-    criterion = (case.state.terms, case.state.ready)
+    criterion = case.state.kernel_criterion
     for number, side in enumerate(case.state.sides):
-        problem, memory = side.problem, side.problem.memory
+        arrays, memory = side.arrays, side.arrays.memory
         proposals, again = (np.zeros(max(side.movable.size, 1), np.int64) for _ in range(2))
-        arguments = (criterion, side.scratch(), side.movable)
-        propose_classes(problem, *arguments, proposals, RULE)
-        staying = proposals[: side.movable.size] == problem.classes[side.movable]
-        propose_rivals(problem, *arguments, again, RULE)
-        # Those that are about to move try their rivals at once.
+        buffers = side.buffers()
+        arguments = (criterion.terms, buffers.profile, side.movable)
+        propose_classes(arrays, criterion, buffers, side.movable, proposals, RULE)
+        staying = proposals[: side.movable.size] == arrays.classes[side.movable]
+        propose_runners_up(arrays, *arguments, again, RULE)
+        # Those that are about to move try their runners-up at once.
         assert (
             again[: side.movable.size][staying].tolist() == proposals[: side.movable.size][staying].tolist()
         )
-        memory.churn[:] += 1e6
-        propose_rivals(problem, *arguments, proposals, RULE)
+        memory.turnover[:] += 1e6
+        propose_runners_up(arrays, *arguments, proposals, RULE)
         for element, proposal in zip(side.movable.tolist(), proposals.tolist(), strict=False):
-            listed = memory.rivals[element].tolist()
-            rivals = set(listed[: listed.index(-1)] if -1 in listed else listed)
+            listed = memory.runners_up[element].tolist()
+            runners_up = set(listed[: listed.index(-1)] if -1 in listed else listed)
             gain, scale = gain_to(case, number, element, proposal)
-            assert gain >= best_gain(case, number, element, rivals) - 1e-6 * (1 + scale)
+            assert gain >= best_gain(case, number, element, runners_up) - 1e-6 * (1 + scale)
 
 
 @given(cases().filter(lambda case: case.state.criterion.discount == 0 and not case.sparse))
 def test_rivals_are_the_classes_that_come_near(case: Case) -> None:
     for number, side in enumerate(case.state.sides):
-        problem = side.problem
+        arrays = side.arrays
         proposals = np.zeros(max(side.movable.size, 1), np.int64)
-        criterion = (case.state.terms, case.state.ready)
-        propose_classes(problem, criterion, side.scratch(), side.movable, proposals, RULE)
-        totals = problem.table.totals
+        criterion = case.state.kernel_criterion
+        propose_classes(arrays, criterion, side.buffers(), side.movable, proposals, RULE)
+        totals = arrays.table.totals
         for element, proposal in zip(side.movable.tolist(), proposals.tolist(), strict=False):
-            own = int(problem.classes[element])
-            margin = 2.0 * (problem.sizes[element, 0] + problem.sizes[element, -1] + 1) ** 0.5
-            listed = set(problem.memory.rivals[element].tolist())
-            for candidate in range(problem.candidates):
+            own = int(arrays.classes[element])
+            margin = 2.0 * (arrays.sizes[element, 0] + arrays.sizes[element, -1] + 1) ** 0.5
+            listed = set(arrays.memory.runners_up[element].tolist())
+            for candidate in range(arrays.candidates):
                 empty = (totals[:, candidate] == 0).all()
                 # Scores are estimates: classes near the margin may be listed or not.
                 near = gain_to(case, number, element, candidate)[0] > 0.5 - margin
@@ -98,10 +104,10 @@ def test_rivals_are_the_classes_that_come_near(case: Case) -> None:
                     assert candidate in listed
 
 
-def hopeful(problem: Problem, elements: npt.NDArray[np.int32], leeway: float) -> list[bool]:
+def hopeful(arrays: SideArrays, elements: npt.NDArray[np.int32], leeway: float) -> list[bool]:
     """Which elements have a rival that is due."""
     marks = np.zeros(elements.size, np.uint8)
-    mark_hopeful(problem, elements, leeway, marks)
+    mark_worth_retrying(arrays, elements, leeway, marks)
     return [bool(mark) for mark in marks]
 
 
@@ -114,29 +120,29 @@ def test_rivals_are_due_when_changes_may_have_brought_what_they_lacked(
     case: Case, change: float, what: str
 ) -> None:
     for number, side in enumerate(case.state.sides):
-        problem, memory = side.problem, side.problem.memory
+        arrays, memory = side.arrays, side.arrays.memory
         proposals = np.zeros(side.movable.size, np.int64)
-        criterion = (case.state.terms, case.state.ready)
-        propose_classes(problem, criterion, side.scratch(), side.movable, proposals, RULE)
-        elements = side.movable[proposals == problem.classes[side.movable]]
-        assert not any(hopeful(problem, elements, 0.0))
-        touched = int(problem.classes[elements[0]]) if elements.size else 0
+        criterion = case.state.kernel_criterion
+        propose_classes(arrays, criterion, side.buffers(), side.movable, proposals, RULE)
+        elements = side.movable[proposals == arrays.classes[side.movable]]
+        assert not any(hopeful(arrays, elements, 0.0))
+        touched = int(arrays.classes[elements[0]]) if elements.size else 0
         if what == "churn":
-            memory.churn[touched] += change
+            memory.turnover[touched] += change
         if what == "stir":
-            memory.stir[elements] += change
-        found = hopeful(problem, elements, change if what == "leeway" else 0.0)
+            memory.neighbour_changes[elements] += change
+        found = hopeful(arrays, elements, change if what == "leeway" else 0.0)
         for element, due in zip(elements.tolist(), found, strict=True):
-            events = float(problem.sizes[element].sum()) + 1
-            listed = memory.rivals[element].tolist()
-            rivals = listed[: listed.index(-1)] if -1 in listed else listed
+            events = float(arrays.sizes[element].sum()) + 1
+            listed = memory.runners_up[element].tolist()
+            runners_up = listed[: listed.index(-1)] if -1 in listed else listed
             brought = {"leeway": change, "stir": REACH * change}
             over = []
-            for place, rival in enumerate(rivals):
+            for place, rival in enumerate(runners_up):
                 lack = -gain_to(case, number, element, rival)[0]
                 # Nothing had changed before the look.
-                assert abs(float(memory.due[element, place]) * REACH * events - max(lack, 0.0)) < 0.5
-                concerned = touched in (rival, int(problem.classes[element]))
+                assert abs(float(memory.retry_at[element, place]) * REACH * events - max(lack, 0.0)) < 0.5
+                concerned = touched in (rival, int(arrays.classes[element]))
                 over.append(brought.get(what, REACH * change * events * concerned) - lack)
             # Scores are estimates: what a rival lacks is known within half a unit.
             assert not any(more > 0.5 for more in over) or due
@@ -147,43 +153,43 @@ def test_rivals_are_due_when_changes_may_have_brought_what_they_lacked(
 def test_a_move_is_noted_with_all_that_it_concerns(case: Case, data: st.DataObject) -> None:
     state, number = case.state, data.draw(st.integers(0, len(case.state.sides) - 1))
     side, other = state.sides[number], state.sides[-1 - number]
-    problem, memory = side.problem, side.problem.memory
+    arrays, memory = side.arrays, side.arrays.memory
     assume(side.movable.size > 0)
     element = data.draw(st.sampled_from(side.movable.tolist()))
-    left, target = int(problem.classes[element]), data.draw(st.integers(0, problem.candidates - 1))
-    memory.rivals[element, :2] = (target, -1)
-    before = problem.table.totals.sum(axis=0)
-    rule, slots = RULE._replace(threshold=-1e300), side.scratch().slots
+    left, target = int(arrays.classes[element]), data.draw(st.integers(0, arrays.candidates - 1))
+    memory.runners_up[element, :2] = (target, -1)
+    before = arrays.table.totals.sum(axis=0)
+    rule, profile_buffers = RULE._replace(threshold=-1e300), side.buffers().profile
     moved = apply_proposals(
-        problem,
+        arrays,
         side.mirror,
-        (state.terms, state.ready),
-        slots,
+        state.kernel_criterion.terms,
+        profile_buffers,
         np.array([element], np.int32),
         np.array([target], np.int64),
         rule,
     )
     assume(moved > 0)
     # With tied classes an element is context and word; else contexts stir words, and words contexts.
-    stirred: dict[int, int] = {}
+    partner_changes: dict[int, int] = {}
     for (context, word), amount in case.pairs.items():
         if word == element and (case.problem.tied or number == 0):
-            stirred[context] = stirred.get(context, 0) + amount
+            partner_changes[context] = partner_changes.get(context, 0) + amount
         if context == element and (case.problem.tied or number == 1):
-            stirred[word] = stirred.get(word, 0) + amount
-    found = problem.stirred
+            partner_changes[word] = partner_changes.get(word, 0) + amount
+    found = arrays.partner_changes
     if found.size > 0:
-        assert found is other.problem.memory.stir
-        assert {place: int(found[place]) for place in np.flatnonzero(found).tolist()} == stirred
+        assert found is other.arrays.memory.neighbour_changes
+        assert {place: int(found[place]) for place in np.flatnonzero(found).tolist()} == partner_changes
     else:
         assert len(state.sides) == 1
-    size = float(problem.sizes[element].sum())
-    expected = np.zeros(memory.churn.size)
+    size = float(arrays.sizes[element].sum())
+    expected = np.zeros(memory.turnover.size)
     expected[left] += size / before[left]
     expected[target] += size / (before[target] + size)
-    assert memory.churn == pytest.approx(expected, rel=1e-6)
-    assert memory.rivals[element, :2].tolist() == [left, -1]
-    assert (memory.due[element] == AT_ONCE).all()
+    assert memory.turnover == pytest.approx(expected, rel=1e-6)
+    assert memory.runners_up[element, :2].tolist() == [left, -1]
+    assert (memory.retry_at[element] == RETRY_AT_ONCE).all()
 
 
 @pytest.mark.parametrize("width", [16, 80, 1008])
@@ -193,14 +199,15 @@ def test_every_count_has_its_ready_differences(width: int) -> None:
     # Small counts are looked up, others computed.
     counts[1, ::3] = 1000 * (np.arange(counts[1, ::3].size) % 11)
     for criterion in (MaximumLikelihood(), LeavingOneOut(0.75)):
-        terms, ready = kernel_terms(criterion, 100_000)
-        table = dense_table(counts, np.ones((1, width), np.int64), terms, ready)
+        made = criterion.kernel_form(100_000)
+        ready = made.precomputed
+        table = dense_table(counts, np.ones((1, width), np.int64), made)
         changed = random.random(counts.shape) < 0.1
         counts[changed] += random.integers(1, 5000, int(changed.sum())).astype(np.int32)
         rows, columns = np.nonzero(changed)
         table.stale[rows, columns // 8] = table.stale_rows[rows] = STALE
         for share in range(3):
-            renew_rows(table, (terms, ready), share, 3)
+            renew_rows(table, made, share, 3)
         assert not table.stale.any()
         for level, node in enumerate(NODES):
             exact = differences(np.array(float(node)), counts.astype(np.float64), criterion.pair_shift)
@@ -211,20 +218,20 @@ def test_every_count_has_its_ready_differences(width: int) -> None:
 @given(cases().filter(lambda case: not case.sparse))
 def test_what_is_kept_ready_follows_the_moves(case: Case) -> None:
     state = case.state
-    criterion = (state.terms, state.ready)
+    criterion = state.kernel_criterion
     with LocalEngine(1) as engine:
         for number, side in enumerate(state.sides):
-            table = side.problem.table
+            table = side.arrays.table
             rounds = engine.rounds(state, number, RULE, False)
             for first in range(0, side.movable.size, 3):
                 elements = side.movable[first : first + 3]
                 rounds.apply(elements, rounds.propose(elements))
             engine.rounds(state, number, RULE, False).renew()
             assert not table.stale.any()
-            fresh = dense_table(table.cells, table.totals, *criterion)
+            fresh = dense_table(table.cells, table.totals, criterion)
             for name in ("short", "differences", "codes", "single_totals"):
                 assert np.array_equal(getattr(table, name), getattr(fresh, name)), name
-            assert not side.problem.tied or np.array_equal(table.diagonal, fresh.diagonal)
+            assert not side.arrays.tied or np.array_equal(table.diagonal, fresh.diagonal)
 
 
 @pytest.mark.parametrize("total", [3, 8, 40, 5000, 5_000_000])
@@ -232,7 +239,7 @@ def test_what_is_kept_ready_follows_the_moves(case: Case) -> None:
 def test_combined_differences_err_no_more_than_they_say(
     criterion: MaximumLikelihood | LeavingOneOut, total: int
 ) -> None:
-    _, ready = kernel_terms(criterion, total)
+    ready = criterion.kernel_form(total).precomputed
     spread = np.geomspace(3000, 5_000_000, 200).round()
     counts = np.concatenate([np.arange(3000), spread]).astype(np.float64)
     counts = counts[counts <= total]
@@ -241,7 +248,7 @@ def test_combined_differences_err_no_more_than_they_say(
     steps = np.rint((exact - ready.lowest[:, None]) / ready.steps[:, None])
     assert steps.min() == 0
     assert steps.max() <= 255
-    for amount in range(1, MOST + 1):
+    for amount in range(1, LARGEST_NODE + 1):
         first = ready.firsts[amount]
         shares, units = ready.shares[amount].astype(np.int64), ready.steps[first : first + 2]
         products = shares[:, None] * steps[first : first + 2].astype(np.int64)
@@ -249,7 +256,7 @@ def test_combined_differences_err_no_more_than_they_say(
         assert products.max() < 1 << 16
         assert MOST_SHARED * (products.max() >> 4) < 1 << 16
         parts = (products >> 4) + 0.5 * (shares[:, None] > 0)
-        combined = ready.constants[amount] + (16 / ONE * units) @ parts
+        combined = ready.constants[amount] + (16 / SHARE_UNIT * units) @ parts
         wanted = differences(np.array(float(amount)), counts, criterion.pair_shift)
         assert np.abs(combined - wanted).max() <= ready.errors[amount] + 1e-4 * amount
 
@@ -343,7 +350,7 @@ def test_threads_share_every_kind_of_sweep(lines: list[str], shape: str) -> None
     assert record(clustered(lines, shape, threads=3)) == record(clustered(lines, shape))
 
 
-@pytest.mark.parametrize("name", ["search", "map-0", "rivals-0", "elements-0"])
+@pytest.mark.parametrize("name", ["search", "map-0", "runners_up-0", "elements-0"])
 def test_a_checkpoint_of_another_version_is_refused(lines: list[str], name: str, tmp_path: Path) -> None:
     path = tmp_path / "checkpoint"
     with dying_after(30), pytest.raises(Killed):

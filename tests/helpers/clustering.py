@@ -111,7 +111,7 @@ def check_optimum(case: Case, result: Result) -> None:
         assert not naive.has_single_count(case.pairs, contexts, words, sides)
     for number, side in enumerate(case.state.sides):
         for element in side.movable.tolist():
-            for candidate in range(side.problem.candidates):
+            for candidate in range(side.arrays.candidates):
                 after, scale = case.value_after(number, element, candidate)
                 moved = [list(contexts), list(words)]
                 if case.problem.tied or number == 0:

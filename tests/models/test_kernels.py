@@ -245,7 +245,7 @@ def test_the_longest_known_class_context_is_found(ids: list[int]) -> None:
 
 def test_batches_equal_single_steps() -> None:
     model = train_kneser_ney(counts_of(random_lines(1), 4), 4)
-    sentences = model.encode(HELD_OUT * 60)
+    sentences = model.encode(HELD_OUT * 100)
     assert sentences.tokens > 2 * 1024
     expected, context = [], model.trie.first_context()
     for word in sentences.ids.tolist():

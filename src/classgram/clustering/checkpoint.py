@@ -12,7 +12,8 @@ import numpy as np
 
 from classgram.classes.partition import options_record
 from classgram.clustering.criteria import LeavingOneOut
-from classgram.clustering.problem import ClusteringProblem, state_from_maps
+from classgram.clustering.problem import ClusteringProblem
+from classgram.clustering.search.state import state_from_maps
 from classgram.clustering.search.sweep import Best, Cursor, SearchProgress, Sweep, SweepKind
 from classgram.errors import InputError
 from classgram.files.atomic import write_folder
@@ -103,7 +104,7 @@ def _search_arrays(progress: SearchProgress) -> dict[str, AnyArray]:
     state = progress.state
     arrays: dict[str, AnyArray] = {f"map-{i}": classes for i, classes in enumerate(state.maps)}
     for i, side in enumerate(state.sides):
-        arrays |= {f"{name}-{i}": values for name, values in side.problem.memory._asdict().items()}
+        arrays |= {f"{name}-{i}": values for name, values in side.arrays.memory._asdict().items()}
     for i, candidates in enumerate(progress.neighbour_lists):
         arrays |= {f"lists-{i}": candidates.lists, f"list-moves-{i}": candidates.moves}
     arrays |= {f"visited-{i}": classes for i, classes in enumerate(progress.visited_classes)}
@@ -124,7 +125,7 @@ def _restore(progress: SearchProgress, folder: Folder) -> None:
     maps = _class_maps(folder, "map", progress)
     progress.state = state_from_maps(progress.problem, criterion, maps, numberings)
     for i, side in enumerate(progress.state.sides):
-        for name, values in side.problem.memory._asdict().items():
+        for name, values in side.arrays.memory._asdict().items():
             values[:] = folder.array(f"{name}-{i}", values.dtype, values.ndim)
     for i, candidates in enumerate(progress.neighbour_lists):
         candidates.lists[:] = folder.array(f"lists-{i}", np.int32, 3)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from classgram.clustering.criteria import LeavingOneOut
-from classgram.clustering.problem import ClusteringProblem, class_numbers, state_from_maps
-from classgram.clustering.search.state import Numbering, State, falling_order
+from classgram.clustering.problem import ClusteringProblem, Numbering, class_numbers
+from classgram.clustering.search.state import State, falling_order, state_from_maps
 from classgram.clustering.start import start_state
 from classgram.options import SearchOptions
 from classgram.runtime.compiled.arrays import BoolArray, Int32Array, Int64Array

@@ -19,12 +19,14 @@ from classgram.clustering._kernels.dense_scores import (
     count_seen,
 )
 from classgram.clustering._kernels.moves import apply_proposals
-from classgram.clustering._kernels.proposals import propose_classes, renew_total_row
-from classgram.clustering._kernels.runners_up import Look, remember_look
-from classgram.clustering._kernels.side_arrays import Profile, Rule, Scratch
+from classgram.clustering._kernels.proposals import propose_classes, renew_class_terms
+from classgram.clustering._kernels.runners_up import Evaluation, remember_evaluation
+from classgram.clustering._kernels.score_errors import Magnitude
+from classgram.clustering._kernels.side_arrays import Buffers, MoveRule, Profile
 from classgram.clustering.criteria import MaximumLikelihood
+from classgram.clustering.problem import Numbering
 from classgram.clustering.search.merge_split import merge_losses
-from classgram.clustering.search.state import Numbering, State, tied_state
+from classgram.clustering.search.state import State, tied_state
 from classgram.counts._kernels.sparse_rows import SparseRows
 from classgram.counts.events import Events
 from classgram.runtime.compiled import frozen
@@ -78,34 +80,37 @@ def compile_proposing() -> None:
     """Compile the kernel that proposes, its parts that no other kernel has first."""
     state, nothing, rule = smallest_state(), np.zeros(0, np.int32), idle_rule()
     side = state.sides[0]
-    criterion = (state.terms, state.ready)
+    criterion = state.kernel_criterion
     compile_larger_parts(state)
     compile_smaller_parts(state)
-    propose_classes(side.problem, criterion, side.scratch(), nothing, np.zeros(0, np.int64), rule)
+    propose_classes(side.arrays, criterion, side.buffers(), nothing, np.zeros(0, np.int64), rule)
 
 
 def compile_larger_parts(state: State) -> None:
     """Compile the parts of the proposals' kernel that take longest."""
-    problem, scratch = state.sides[0].problem, state.sides[0].scratch()
-    profile = empty_profile(scratch)
-    compile_for(add_differences, problem.table, (state.terms, state.ready), profile, scratch, 0)
-    sizes, candidates = problem.sizes[0], problem.candidates
-    compile_for(renew_total_row, problem.table.single_totals, sizes, 0.0, scratch, candidates)
+    arrays, buffers = state.sides[0].arrays, state.sides[0].buffers()
+    profile = empty_profile(buffers)
+    compile_for(
+        add_differences, arrays.table, state.kernel_criterion, profile, buffers, Magnitude(0.0, 0.0), 0
+    )
+    sizes, candidates = arrays.sizes[0], arrays.candidates
+    compile_for(renew_class_terms, arrays.table.single_totals, sizes, 0.0, buffers.scores, candidates)
 
 
 def compile_smaller_parts(state: State) -> None:
     """Compile other parts of the proposals' kernel."""
-    problem, scratch = state.sides[0].problem, state.sides[0].scratch()
-    table, values, profile = problem.table, state.terms.pair_values, empty_profile(scratch)
-    target = Corrections(values, scratch.scores, scratch.once, scratch.seen, 0.0, True)
-    compile_for(count_seen, table.codes, profile, scratch)
+    arrays, buffers = state.sides[0].arrays, state.sides[0].buffers()
+    table, terms, profile = arrays.table, state.kernel_criterion.terms, empty_profile(buffers)
+    pair_counts = buffers.pair_counts
+    target = Corrections(terms, buffers.scores.scores, pair_counts.once, pair_counts.seen)
+    compile_for(count_seen, table.codes, profile, buffers.rows.rows[0], pair_counts)
     compile_for(correct_tied_scores, table, profile, target)
-    compile_for(remember_look, problem, scratch, 0, 0, Look(0.0, 0.0, 0.0))
+    compile_for(remember_evaluation, arrays, buffers.scores, 0, 0, Evaluation(0.0, 0.0, 0.0))
 
 
-def empty_profile(scratch: Scratch) -> Profile:
+def empty_profile(buffers: Buffers) -> Profile:
     """Give the profile of an element that occurs with nothing."""
-    keys, amounts, weights = scratch.slots
+    keys, amounts, weights = buffers.profile
     return Profile(keys, amounts, weights, 0, 0, 0, 0, 0)
 
 
@@ -119,20 +124,20 @@ def compile_applying() -> None:
     """Compile the kernel that applies."""
     state, nothing, rule = smallest_state(), np.zeros(0, np.int32), idle_rule()
     side = state.sides[0]
-    criterion, slots = (state.terms, state.ready), side.scratch().slots
-    apply_proposals(side.problem, side.mirror, criterion, slots, nothing, np.zeros(0, np.int64), rule)
+    terms, profile_buffers = state.kernel_criterion.terms, side.buffers().profile
+    apply_proposals(side.arrays, side.mirror, terms, profile_buffers, nothing, np.zeros(0, np.int64), rule)
 
 
-def idle_rule() -> Rule:
+def idle_rule() -> MoveRule:
     """Give a rule for rounds without elements."""
-    return Rule(0.0, 0.0, 0.0, 0.0, 0, np.zeros(1, np.float32))
+    return MoveRule(0.0, 0.0, 0.0, 0.0, 0, np.zeros(1, np.float32))
 
 
 def compile_renewing() -> None:
     """Compile the kernel that renews what a table keeps ready."""
     state = smallest_state()
-    table = state.sides[0].problem.table
-    renew_rows(table, (state.terms, state.ready), 0, 1)
+    table = state.sides[0].arrays.table
+    renew_rows(table, state.kernel_criterion, 0, 1)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,19 @@
 """Elements without counts get their classes last: the search never saw them."""
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.clustering._kernels.class_table import Events
-from classgram.clustering._kernels.placement import place_elements
+from classgram.clustering._kernels.placement import PlacementBuffers, PlacementCounts, place_elements
 from classgram.clustering.problem import ClusteringProblem
-from classgram.clustering.search.state import ClassMap, Counts, State, falling_order
+from classgram.clustering.search.state import State, falling_order
 from classgram.counts._kernels.counting import Level
 from classgram.counts.ngram_counts import NgramCounts
 from classgram.runtime.compiled import frozen
+from classgram.runtime.compiled.arrays import Int32Array, Int64Array
 
 
-def place_uncounted(problem: ClusteringProblem, state: State) -> tuple[ClassMap, ...]:
-    """Give the classes of all elements: those without counts join others.
+def place_uncounted(problem: ClusteringProblem, state: State) -> tuple[Int32Array, ...]:
+    """Return the classes of all elements: those without counts join others.
 
     A context that lost all its counts to longer ones goes where its full counts would raise F
     most; an element that never occurred joins the class of the least frequent one that did.
@@ -29,16 +29,16 @@ def place_uncounted(problem: ClusteringProblem, state: State) -> tuple[ClassMap,
         if order.size:
             classes[missing] = classes[order[-1]]
         if is_contexts and problem.contexts is not None:
-            place_contexts(problem, state, classes, np.flatnonzero(missing))
+            _place_contexts(problem, state, classes, np.flatnonzero(missing))
     return tuple(maps)
 
 
-def place_contexts(
-    problem: ClusteringProblem, state: State, classes: ClassMap, elements: npt.NDArray[np.int64]
+def _place_contexts(
+    problem: ClusteringProblem, state: State, classes: Int32Array, elements: Int64Array
 ) -> None:
     """Place contexts by the counts they had before longer contexts took them."""
     assert problem.contexts is not None
-    followers = [full_followers(problem, int(element)) for element in elements]
+    followers = [_full_followers(problem, int(element)) for element in elements]
     counted = [i for i, (words, _) in enumerate(followers) if words.size]
     if not counted:
         return
@@ -47,17 +47,15 @@ def place_contexts(
     starts = np.zeros(len(counted) + 1, np.int64)
     np.cumsum([followers[i][0].size for i in counted], out=starts[1:])
     side = state.sides[1]
-    arrays = side.problem
+    arrays = side.arrays
     candidates = arrays.candidates
     chosen = np.zeros(len(counted), np.int32)
     place_elements(
         Events(frozen(starts), frozen(words), frozen(counts), arrays.events.partner_classes),
-        arrays.table.cells,
-        arrays.table.totals[0],
-        state.terms,
-        arrays.numbers,
+        PlacementCounts(arrays.table.cells, arrays.table.totals[0], arrays.pair_numbers),
+        state.kernel_criterion.terms,
         chosen,
-        (
+        PlacementBuffers(
             np.zeros(side.rows, np.int64),
             np.zeros(candidates),
             np.zeros(candidates, np.int64),
@@ -67,11 +65,11 @@ def place_contexts(
     classes[elements[counted]] = chosen
 
 
-def full_followers(problem: ClusteringProblem, element: int) -> tuple[npt.NDArray[np.int32], Counts]:
-    """Give the words that followed a context and how often, longer contexts included."""
+def _full_followers(problem: ClusteringProblem, element: int) -> tuple[Int32Array, Int64Array]:
+    """Return the words that followed a context and how often, longer contexts included."""
     assert problem.contexts is not None
     context = problem.contexts.describe(element)
-    entry = find_gram(problem.counts, context)
+    entry = _find_gram(problem.counts, context)
     level = problem.counts.levels[len(context)]
     if entry < 0:
         return np.empty(0, np.int32), np.empty(0, np.int64)
@@ -80,8 +78,8 @@ def full_followers(problem: ClusteringProblem, element: int) -> tuple[npt.NDArra
     return level.words[row][seen], level.counts[row][seen]
 
 
-def find_gram(counts: NgramCounts, words: tuple[int, ...]) -> int:
-    """Give the id of an n-gram, or -1 where it was never seen."""
+def _find_gram(counts: NgramCounts, words: tuple[int, ...]) -> int:
+    """Return the id of an n-gram, or -1 where it was never seen."""
     entry = words[0]
     for depth, word in enumerate(words[1:], start=1):
         level: Level = counts.levels[depth]

@@ -5,18 +5,10 @@ position; (b) *positional*, one G for each; (c) *joint*, G1 over whole contexts 
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-from classgram.clustering.criteria import Criterion
-from classgram.clustering.search.class_table import prefers_sparse
-from classgram.clustering.search.state import (
-    Numbering,
-    State,
-    check_memory,
-    separate_state,
-    tied_state,
-)
 from classgram.clustering.tuning import TUNING, SearchTuning
 from classgram.counts.contexts import Contexts
 from classgram.counts.events import Events, joint_events, word_events
@@ -24,7 +16,19 @@ from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
 from classgram.files.folders import fingerprint
 from classgram.options import ClusterOptions
-from classgram.runtime.compiled.arrays import BoolArray, Int32Array, Int64Array
+from classgram.runtime.compiled.arrays import BoolArray, Int64Array
+
+
+class Numbering(NamedTuple):
+    """The class numbers of one side: those that may be joined come first, the pinned ones last."""
+
+    candidates: int
+    pinned: int
+
+    @property
+    def total(self) -> int:
+        """All class numbers."""
+        return self.candidates + self.pinned
 
 
 @dataclass(frozen=True)
@@ -153,22 +157,3 @@ def _check_class_number(name: str, asked: int, elements: int, kind: str) -> None
             f"{name} {asked} asks for more classes than there are {kind} to cluster; "
             f"use {name} {elements} or fewer"
         )
-
-
-def state_from_maps(
-    problem: ClusteringProblem,
-    criterion: Criterion,
-    maps: tuple[Int32Array, ...],
-    numbers: tuple[Numbering, ...],
-) -> State:
-    """Return the state of a search that has reached these classes."""
-    least = problem.move_min_count
-    if problem.tied:
-        check_memory(2 * numbers[0].total, numbers[0].total, problem.tuning.largest_table_bytes)
-        return tied_state(problem.events, criterion, maps[0], numbers[0], least)
-    moving = None if problem.options.shape == "predictive" else least
-    pairs, orientations = problem.events.by_row.columns.size, 1 if moving is None else 2
-    sparse = prefers_sparse(pairs, numbers[0].total, numbers[1].total, orientations, problem.tuning)
-    return separate_state(
-        problem.events, criterion, (maps[0], maps[1]), (numbers[0], numbers[1]), (least, moving), sparse
-    )

@@ -8,8 +8,8 @@ import numpy as np
 
 from classgram.classes.partition import Partition
 from classgram.clustering.placement import place_uncounted
-from classgram.clustering.problem import state_from_maps
 from classgram.clustering.search.schedule import Ending
+from classgram.clustering.search.state import state_from_maps
 from classgram.clustering.search.sweep import SearchProgress, Sweep
 from classgram.runtime.html_tables import facts_table
 

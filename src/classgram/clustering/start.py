@@ -8,9 +8,9 @@ from classgram.classes.class_list import ClassList
 from classgram.classes.partition import Partition
 from classgram.clustering.criteria import Criterion, choose_criterion
 from classgram.clustering.heuristic import make_neighbour_lists
-from classgram.clustering.problem import ClusteringProblem, class_numbers, state_from_maps
+from classgram.clustering.problem import ClusteringProblem, Numbering, class_numbers
 from classgram.clustering.search.annealing import annealing_sweeps, gumbel_noise
-from classgram.clustering.search.state import Numbering, State, falling_order
+from classgram.clustering.search.state import State, falling_order, state_from_maps
 from classgram.clustering.search.sweep import SearchProgress
 from classgram.errors import InputError
 from classgram.options import RunOptions, SearchOptions
@@ -93,7 +93,7 @@ def start_state(
             continue
         found = earlier.get("words" if index == len(numbers) - 1 else "contexts")
         classes = _start_of_map(problem, search, index, numbering.candidates, found)
-        if criterion.discount > 0:
+        if criterion.forbids_single_counts:
             merged = _merge_single(problem, classes, index, numbering.candidates)
             if merged:
                 notes.append(f"{merged} classes that occur once were merged with others")

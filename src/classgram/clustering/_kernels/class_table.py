@@ -1,22 +1,29 @@
 """The class table: how often each opposite class occurs with each candidate class.
 
 A row belongs to an opposite class g and holds all candidates c side by side, so that trying every
-candidate is a loop over adjacent numbers. Beside the counts stand ready differences f(N+n) - f(N)
+candidate is a loop over adjacent numbers. Beside the counts stand precomputed differences f(N+n) - f(N)
 for some amounts n as 8-bit steps; they propose, and exact values decide. They are renewed before they
 are used again: until then what has changed is marked as stale.
 
-Where classes are many and most pairs of them never occur, the cells are sparse and nothing is kept
-ready. The two forms are different types to Numba: what is chosen by form is chosen when a kernel
+Where classes are many and most pairs of them never occur, the cells are sparse and nothing is
+precomputed. The two forms are different types to Numba: what is chosen by form is chosen when a kernel
 is compiled, and nobody compiles the form that is not used.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from classgram.clustering._kernels.criterion import LEVELS, NODES, Ready, Terms, difference, logarithmic
+from classgram.clustering._kernels.criterion import (
+    LEVELS,
+    NODES,
+    KernelCriterion,
+    Precomputed,
+    Terms,
+    log_term,
+    pair_gain,
+)
 from classgram.clustering._kernels.sparse_cells import (
     SparseCells,
     add_to_sparse_cell,
@@ -24,10 +31,21 @@ from classgram.clustering._kernels.sparse_cells import (
     sparse_cell,
 )
 from classgram.runtime.compiled import LEAN, inlined, kernel_part, lean_kernel
+from classgram.runtime.compiled.arrays import (
+    ByteArray,
+    ByteMatrix,
+    Float32Matrix,
+    Int16Matrix,
+    Int32Array,
+    Int32Matrix,
+    Int64Array,
+    Int64Matrix,
+    UInt64Matrix,
+)
 from classgram.runtime.compiled.calling import before_compiling
 from classgram.text._kernels.eight_bytes import ONE, ZERO, first_marked, load_eight
 
-CUT = 255
+SHORT_LIMIT = 255
 """Stands in 8 bits for all counts from here on."""
 
 STALE = 128
@@ -40,52 +58,58 @@ LOW_EIGHTHS = np.uint64(0x00FF00FF00FF00FF)
 """Parts of 64 bits, and masks of the lower ones of each two parts."""
 
 R = TypeVar("R")
-IntArray = NDArray[np.int32]
+
+Cells = Annotated[Any, Int32Matrix | SparseCells]
+"""N(g, c): an array indexed [g, c], or sparse. Kernels are compiled for either."""
 
 
 class ClassTable(NamedTuple):
     """One orientation of the class table, with the counts of the candidate classes."""
 
-    cells: Any
-    """N(g, c): an array indexed [g, c], rows padded to a whole number of vectors; or SparseCells, and
-    then ``short``, ``diagonal``, ``differences``, ``codes`` and what is stale are empty."""
-    short: NDArray[np.uint8]
-    """The same in 8 bits, or CUT: most counts are small, and a quarter of the memory is more likely in the
-    cache."""
-    diagonal: IntArray
+    cells: Cells
+    """An array has its rows padded to a whole number of vectors; or SparseCells, and then
+    ``short``, ``diagonal``, ``differences``, ``codes`` and what is stale are empty."""
+    short: ByteMatrix
+    """The same in 8 bits, or SHORT_LIMIT: most counts are small, and a quarter of the memory is more likely
+    in the cache."""
+    diagonal: Int32Array
     """N(c, c) of tied classes: the diagonal lies far apart in the cells."""
-    differences: NDArray[np.uint8]
-    """Ready differences, indexed [g LEVELS + node, c]; one more row of zeros ends the table."""
-    eights: NDArray[np.uint64]
+    differences: ByteMatrix
+    """Precomputed differences, indexed [g LEVELS + node, c]; one more row of zeros ends the table."""
+    eights: UInt64Matrix
     """The same memory, eight columns in one number."""
-    codes: NDArray[np.int16]
+    codes: Int16Matrix
     """What a pair tells leaving-one-out's counters (see seen_code), indexed [g, c]; one more row of
     zeros ends the table. Empty under maximum likelihood."""
-    stale: NDArray[np.uint8]
-    """STALE, or 0, for every eight counts (indexed [g, c // 8]): whether some have changed since their ready
+    stale: ByteMatrix
+    """STALE, or 0, for every eight counts (indexed [g, c // 8]): whether some have changed since their
     differences and codes were made. Rows are padded to a multiple of eight."""
-    stale_rows: NDArray[np.uint8]
+    stale_rows: ByteArray
     """STALE, or 0, for every row: whether it has such counts."""
-    totals: NDArray[np.int64]
+    totals: Int64Matrix
     """N(c), indexed [side, c]: one side, or two for tied classes (as predicted, as context)."""
-    single_totals: NDArray[np.float32]
+    single_totals: Float32Matrix
     """The same in single precision, which a vector loop can take."""
+
+
+DenseTable = Annotated[ClassTable, Int32Matrix]
+"""A table whose cells are an array."""
 
 
 class Pairs(NamedTuple):
     """The counts of class pairs (parts of a ClassTable)."""
 
-    cells: Any
-    short: NDArray[np.uint8]
+    cells: Cells
+    short: ByteMatrix
 
 
 class Events(NamedTuple):
     """What each element occurs with: a sparse matrix by rows, and the classes of its columns."""
 
-    starts: NDArray[np.int64]
-    partners: IntArray
-    amounts: IntArray
-    partner_classes: IntArray
+    starts: Int64Array
+    partners: Int32Array
+    amounts: Int32Array
+    partner_classes: Int32Array
 
 
 def by_form(dense: Callable[..., R], sparse: Callable[..., R]) -> Callable[..., R]:
@@ -127,13 +151,13 @@ def is_sparse_type(form: Any) -> bool:
 
 
 @kernel_part
-def dense_cell(cells: IntArray, row: int, column: int) -> int:
+def dense_cell(cells: Int32Matrix, row: int, column: int) -> int:
     """Give N(row, column)."""
     return cells[row, column]  # type: ignore[no-any-return]
 
 
 @kernel_part
-def read_dense_row(cells: IntArray, row: int, counts: NDArray[np.int64]) -> None:
+def read_dense_row(cells: Int32Matrix, row: int, counts: Int64Array) -> None:
     """Write N(row, c) for the first classes c."""
     for c in range(counts.size):
         counts[c] = cells[row, c]
@@ -150,7 +174,7 @@ cell = by_form(dense_cell, sparse_cell)
 def dense_count(pairs: Pairs, row: int, column: int) -> int:
     """Give N(row, column), from the table that is more likely in the cache."""
     short = np.int64(pairs.short[row, column])
-    return short if short < CUT else np.int64(pairs.cells[row, column])  # type: ignore[return-value]
+    return short if short < SHORT_LIMIT else np.int64(pairs.cells[row, column])  # type: ignore[return-value]
 
 
 @kernel_part
@@ -164,22 +188,22 @@ count_of = by_form(dense_count, sparse_count)
 
 
 @kernel_part
-def computed_steps(terms: Terms, ready: Ready, count: int) -> np.uint64:
-    """Compute the ready differences of a large count, a byte for each node, the first lowest."""
+def computed_steps(terms: Terms, precomputed: Precomputed, count: int) -> np.uint64:
+    """Compute the differences of a large count, a byte for each node, the first lowest."""
     steps = ZERO
     for level in range(LEVELS):
-        exact = difference(terms.pair_values, terms.pair_shift, count, NODES[level])
-        step = np.uint64(np.rint((exact - ready.lowest[level]) / ready.steps[level]))
+        exact = pair_gain(terms, count, NODES[level])
+        step = np.uint64(np.rint((exact - precomputed.lowest[level]) / precomputed.steps[level]))
         steps |= step << np.uint64(8 * level)
     return steps
 
 
 @inlined
-def ready_steps(terms: Terms, ready: Ready, count: int) -> np.uint64:
-    """Give the ready differences of any count."""
-    if count < ready.quantised.size:
-        return ready.quantised[count]  # type: ignore[no-any-return]
-    return computed_steps(terms, ready, count)
+def steps_of(terms: Terms, precomputed: Precomputed, count: int) -> np.uint64:
+    """Return the precomputed differences of any count."""
+    if count < precomputed.quantised.size:
+        return precomputed.quantised[count]  # type: ignore[no-any-return]
+    return computed_steps(terms, precomputed, count)
 
 
 @inlined
@@ -203,24 +227,24 @@ def change_dense_cell(table: ClassTable, row: int, column: int, change: int) -> 
     before = table.cells[row, column]
     after = before + change
     table.cells[row, column] = after
-    table.short[row, column] = after if after < CUT else CUT
+    table.short[row, column] = after if after < SHORT_LIMIT else SHORT_LIMIT
     table.stale[row, column >> 3] = STALE
     table.stale_rows[row] = STALE
     return before  # type: ignore[no-any-return]
 
 
 @inlined
-def renew_eight(table: ClassTable, criterion: tuple[Terms, Ready], row: int, first: int) -> None:
-    """Make the ready differences and codes of eight adjacent counts.
+def renew_eight(table: ClassTable, criterion: KernelCriterion, row: int, first: int) -> None:
+    """Write the differences and codes of eight adjacent counts.
 
-    The steps come by count and go by node: they are turned round like a matrix, halves, quarters and eighths.
+    The steps come by count and go by node: they are transposed like a matrix, halves, quarters and eighths.
     """
-    terms, ready = criterion
+    terms, precomputed = criterion
     counts = table.cells[row, first : first + 8]
-    a, b = ready_steps(terms, ready, counts[0]), ready_steps(terms, ready, counts[1])
-    c, d = ready_steps(terms, ready, counts[2]), ready_steps(terms, ready, counts[3])
-    e, f = ready_steps(terms, ready, counts[4]), ready_steps(terms, ready, counts[5])
-    g, h = ready_steps(terms, ready, counts[6]), ready_steps(terms, ready, counts[7])
+    a, b = steps_of(terms, precomputed, counts[0]), steps_of(terms, precomputed, counts[1])
+    c, d = steps_of(terms, precomputed, counts[2]), steps_of(terms, precomputed, counts[3])
+    e, f = steps_of(terms, precomputed, counts[4]), steps_of(terms, precomputed, counts[5])
+    g, h = steps_of(terms, precomputed, counts[6]), steps_of(terms, precomputed, counts[7])
     a, e = exchanged(a, e, HALF, LOW_HALVES)
     b, f = exchanged(b, f, HALF, LOW_HALVES)
     c, g = exchanged(c, g, HALF, LOW_HALVES)
@@ -242,9 +266,14 @@ def renew_eight(table: ClassTable, criterion: tuple[Terms, Ready], row: int, fir
 
 
 @lean_kernel
-def renew_rows(table: ClassTable, criterion: tuple[Terms, Ready], first: int, step: int) -> None:
-    """Bring the ready differences and codes of every so many-th row up to date, from the first of them on."""
-    for row in range(first, table.stale.shape[0], step):
+def renew_rows(table: DenseTable, criterion: KernelCriterion, first: int, step: int) -> None:
+    """Bring differences and codes of every so many-th row up to date, from the first of them on.
+
+    Reads the cells, writes ``eights`` (``differences``), ``codes``, ``stale`` and ``stale_rows``.
+    """
+    # A range with a step that might be 0 could raise an error, and kernels cannot.
+    for number in range((table.stale.shape[0] - first + step - 1) // step):
+        row = first + number * step
         if table.stale_rows[row] == 0:
             continue
         table.stale_rows[row] = 0
@@ -269,7 +298,7 @@ change_cell = by_form(change_dense_cell, change_sparse_cell)
 
 
 @lean_kernel
-def fill_cells(events: Events, own_classes: IntArray, cells: IntArray) -> None:
+def fill_cells(events: Events, own_classes: Int32Array, cells: Int32Matrix) -> None:
     """Count all events into zeroed cells: rows are partner classes, columns own classes."""
     for element in range(own_classes.size):
         column = own_classes[element]
@@ -279,13 +308,13 @@ def fill_cells(events: Events, own_classes: IntArray, cells: IntArray) -> None:
 
 
 @lean_kernel
-def fill_differences(table: ClassTable, criterion: tuple[Terms, Ready]) -> None:
-    """Fill what a table derives from its cells."""
+def fill_differences(table: DenseTable, criterion: KernelCriterion) -> None:
+    """Write all that a table derives from its cells; reads only these."""
     cells, differences, codes = table.cells, table.differences, table.codes
     for row in range(cells.shape[0]):
         for column in range(cells.shape[1]):
             count = cells[row, column]
-            table.short[row, column] = count if count < CUT else CUT
+            table.short[row, column] = count if count < SHORT_LIMIT else SHORT_LIMIT
         for column in range(0, cells.shape[1], 8):
             renew_eight(table, criterion, row, column)
     differences[cells.shape[0] * LEVELS] = 0
@@ -296,8 +325,8 @@ def fill_differences(table: ClassTable, criterion: tuple[Terms, Ready]) -> None:
 
 
 @lean_kernel
-def sum_pair_values(cells: IntArray, values: NDArray[np.float64], shift: float) -> tuple[float, int, int]:
-    """Give the sum of f over a table, the number of cells seen once and seen at all."""
+def sum_pairs(cells: Int32Matrix, terms: Terms) -> tuple[float, int, int]:
+    """Return the sum of f over a table, n1 and n+; writes nothing."""
     result = 0.0
     once = 0
     seen = 0
@@ -307,5 +336,5 @@ def sum_pair_values(cells: IntArray, values: NDArray[np.float64], shift: float) 
             if count > 0:
                 seen += 1
                 once += 1 if count == 1 else 0
-                result += logarithmic(values, shift, count)
+                result += log_term(terms.pair_values, terms.pair_shift, count)
     return result, once, seen

@@ -1,28 +1,41 @@
-"""The scores of all candidates from a dense class table: rows of ready differences are added."""
+"""The scores of all candidates from a dense class table: rows of precomputed differences are added."""
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from classgram.clustering._kernels.class_table import CUT, ClassTable, Pairs
+from classgram.clustering._kernels.class_table import SHORT_LIMIT, ClassTable, Pairs
 from classgram.clustering._kernels.criterion import (
+    APPROXIMATION,
     LEVELS,
-    ONE,
-    Ready,
+    SHARE_UNIT,
+    KernelCriterion,
+    Precomputed,
     Terms,
     approximate_difference,
-    difference,
+    pair_gain,
     seen_change,
+    seen_part,
 )
 from classgram.clustering._kernels.exact_gains import pairs_of, wide
-from classgram.clustering._kernels.side_arrays import IntArray, LongArray, Profile, Scratch, SingleArray
+from classgram.clustering._kernels.score_errors import FIXED_ROUNDINGS, Magnitude, ScoreError, rounding_error
+from classgram.clustering._kernels.side_arrays import Buffers, PairCountBuffers, Profile, RowBuffers
 from classgram.runtime.compiled import kernel_part
+from classgram.runtime.compiled.arrays import (
+    ByteMatrix,
+    Float32Array,
+    Float64Array,
+    Int16Array,
+    Int16Matrix,
+    Int32Array,
+    Int64Array,
+    UInt16Array,
+)
 
-FLUSH = 120
-"""Rows after which the packed counters are unpacked, long before they could overflow."""
+FLUSH_ROWS = 120
+"""Rows after which the counters of both are taken apart, long before they could overflow."""
 
-FEW = 4
+FEW_ROWS = 4
 """Rows of one node that are not worth sums of their own."""
 
 MOST_SUMMED = 256
@@ -33,7 +46,7 @@ MOST_SHARED = 16
 
 
 @kernel_part
-def sum_eight_rows(differences: NDArray[np.uint8], rows: LongArray, sums: NDArray[np.uint16]) -> None:
+def sum_eight_rows(differences: ByteMatrix, rows: Int64Array, sums: UInt16Array) -> None:
     """Add eight rows of steps."""
     a, b, c, d = differences[rows[0]], differences[rows[1]], differences[rows[2]], differences[rows[3]]
     e, f, g, h = differences[rows[4]], differences[rows[5]], differences[rows[6]], differences[rows[7]]
@@ -44,7 +57,7 @@ def sum_eight_rows(differences: NDArray[np.uint8], rows: LongArray, sums: NDArra
 
 
 @kernel_part
-def sum_four_rows(differences: NDArray[np.uint8], rows: LongArray, sums: NDArray[np.uint16]) -> None:
+def sum_four_rows(differences: ByteMatrix, rows: Int64Array, sums: UInt16Array) -> None:
     """Add four rows of steps."""
     a, b, c, d = differences[rows[0]], differences[rows[1]], differences[rows[2]], differences[rows[3]]
     for j in range(sums.size):
@@ -53,7 +66,7 @@ def sum_four_rows(differences: NDArray[np.uint8], rows: LongArray, sums: NDArray
 
 
 @kernel_part
-def sum_rows(differences: NDArray[np.uint8], rows: LongArray, length: int, sums: NDArray[np.uint16]) -> None:
+def sum_rows(differences: ByteMatrix, rows: Int64Array, length: int, sums: UInt16Array) -> None:
     """Add rows of steps, at most MOST_SUMMED; the list is filled up with rows of zeros."""
     for i in range(length, -(-length // 8) * 8):
         rows[i] = differences.shape[0] - 1
@@ -67,23 +80,20 @@ def sum_rows(differences: NDArray[np.uint8], rows: LongArray, length: int, sums:
 
 @kernel_part
 def begin_scores(
-    sums: tuple[NDArray[np.uint16], NDArray[np.uint16]],
-    units: tuple[float, float],
-    start: tuple[SingleArray, float],
-    scores: SingleArray,
+    buffers: RowBuffers, steps: Float64Array, class_terms: Float32Array, total: float, scores: Float32Array
 ) -> None:
-    """Make the scores from the sums of steps, a row, and a constant."""
-    (ones, pairs), row = sums, start[0]
-    unit, pair_unit, constant = np.float32(units[0]), np.float32(units[1]), np.float32(start[1])
+    """Write the scores from the sums of steps, the class terms and a constant, and zero the sums."""
+    ones, pairs = buffers.sums_of_ones, buffers.sums_of_pairs
+    unit, pair_unit, constant = np.float32(steps[0]), np.float32(steps[1]), np.float32(total)
     for j in range(scores.size):
-        steps = unit * np.float32(ones[j]) + pair_unit * np.float32(pairs[j])
-        scores[j] = row[j] + (steps + constant)
+        both = unit * np.float32(ones[j]) + pair_unit * np.float32(pairs[j])
+        scores[j] = class_terms[j] + (both + constant)
         ones[j] = np.uint16(0)
         pairs[j] = np.uint16(0)
 
 
 @kernel_part
-def take_sums(sums: NDArray[np.uint16], unit: float, scores: SingleArray) -> None:
+def take_sums(sums: UInt16Array, unit: float, scores: Float32Array) -> None:
     """Move sums of steps to the scores."""
     single_unit = np.float32(unit)
     for j in range(scores.size):
@@ -93,52 +103,54 @@ def take_sums(sums: NDArray[np.uint16], unit: float, scores: SingleArray) -> Non
 
 @kernel_part
 def add_many_rows(
-    differences: NDArray[np.uint8],
-    rows: LongArray,
+    differences: ByteMatrix,
+    rows: Int64Array,
     length: int,
-    sums: tuple[NDArray[np.uint16], float],
-    scores: SingleArray,
+    sums: UInt16Array,
+    unit: float,
+    scores: Float32Array,
 ) -> None:
     """Add rows of steps beyond those whose sum is sure to fit in 16 bits."""
     for first in range(MOST_SUMMED, length, MOST_SUMMED):
-        sum_rows(differences, rows[first:], min(length - first, MOST_SUMMED), sums[0])
-        take_sums(sums[0], sums[1], scores)
+        sum_rows(differences, rows[first:], min(length - first, MOST_SUMMED), sums)
+        take_sums(sums, unit, scores)
 
 
 @kernel_part
-def part_of(steps: np.uint8, share: np.uint16) -> np.uint16:
-    """Give steps times a share, in units of 16/ONE steps, in 16 bits all the time."""
+def shared_steps(steps: np.uint8, share: np.uint16) -> np.uint16:
+    """Give steps times a share, in units of 16/SHARE_UNIT steps, in 16 bits all the time."""
     return np.uint16(np.uint16(np.uint16(steps) * share) >> np.uint16(4))
 
 
 @kernel_part
 def add_shared_rows(
-    differences: NDArray[np.uint8],
-    rows: tuple[LongArray, NDArray[np.uint16]],
+    differences: ByteMatrix,
+    rows: Int64Array,
+    shares: UInt16Array,
     length: int,
-    sums: tuple[NDArray[np.uint16], float],
-    scores: SingleArray,
+    sums: UInt16Array,
+    step: float,
+    scores: Float32Array,
 ) -> None:
-    """Add rows of steps of one node, each times its share."""
-    numbers, shares = rows
-    parts, unit = sums[0], sums[1] * 16 / ONE
+    """Add rows of steps of one node, each times its share; the list is filled up with rows of zeros."""
+    unit = step * 16 / SHARE_UNIT
     for i in range(length, length + 3):
-        numbers[i] = differences.shape[0] - 1
+        rows[i] = differences.shape[0] - 1
     for first in range(0, length, MOST_SHARED):
         for i in range(first, min(first + MOST_SHARED, length), 4):
-            a, b = differences[numbers[i]], differences[numbers[i + 1]]
-            c, d = differences[numbers[i + 2]], differences[numbers[i + 3]]
+            a, b = differences[rows[i]], differences[rows[i + 1]]
+            c, d = differences[rows[i + 2]], differences[rows[i + 3]]
             w, x, y, z = shares[i], shares[i + 1], shares[i + 2], shares[i + 3]
-            for j in range(parts.size):
-                left = np.uint16(part_of(a[j], w) + part_of(b[j], x))
-                right = np.uint16(part_of(c[j], y) + part_of(d[j], z))
-                parts[j] = np.uint16(parts[j] + np.uint16(left + right))
-        take_sums(parts, unit, scores)
+            for j in range(sums.size):
+                left = np.uint16(shared_steps(a[j], w) + shared_steps(b[j], x))
+                right = np.uint16(shared_steps(c[j], y) + shared_steps(d[j], z))
+                sums[j] = np.uint16(sums[j] + np.uint16(left + right))
+        take_sums(sums, unit, scores)
 
 
 @kernel_part
 def add_weighted_rows(
-    differences: NDArray[np.uint8], rows: LongArray, length: int, weights: SingleArray, scores: SingleArray
+    differences: ByteMatrix, rows: Int64Array, length: int, weights: Float32Array, scores: Float32Array
 ) -> None:
     """Add rows of steps, each times its weight, four at a time, and two at the end."""
     rows[length] = differences.shape[0] - 1
@@ -162,61 +174,65 @@ def add_weighted_rows(
 
 
 @kernel_part
-def add_upper_levels(differences: NDArray[np.uint8], ready: Ready, scratch: Scratch) -> None:
+def add_upper_levels(
+    differences: ByteMatrix, precomputed: Precomputed, buffers: RowBuffers, scores: Float32Array
+) -> None:
     """Add the rows of all nodes that have shares: one by one where a node has few."""
-    heavy = wide(0)
+    singles = wide(0)
     for level in range(2, LEVELS):
-        length, unit = scratch.lengths[level], ready.steps[level]
-        rows, shares = scratch.rows[level], scratch.shares[level]
-        if length >= FEW:
-            add_shared_rows(
-                differences, (rows, shares), length, (scratch.sums_of_pairs, unit), scratch.scores
-            )
+        length, step = buffers.lengths[level], precomputed.steps[level]
+        rows, shares = buffers.rows[level], buffers.shares[level]
+        if length >= FEW_ROWS:
+            add_shared_rows(differences, rows, shares, length, buffers.sums_of_pairs, step, scores)
             continue
         for i in range(length):
-            scratch.heavy_rows[heavy] = rows[i]
-            scratch.weights[heavy] = np.float32(unit / ONE * shares[i])
-            heavy += 1
-    add_weighted_rows(differences, scratch.heavy_rows, heavy, scratch.weights, scratch.scores)
+            buffers.single_rows[singles] = rows[i]
+            buffers.single_weights[singles] = np.float32(step / SHARE_UNIT * shares[i])
+            singles += 1
+    add_weighted_rows(differences, buffers.single_rows, singles, buffers.single_weights, scores)
 
 
 @kernel_part
-def add_computed(pairs: Pairs, row: int, amount: int, terms: Terms, scratch: Scratch) -> None:
-    """Add the differences of a row for an amount beyond all nodes."""
-    counts, short, scores, ready = pairs.cells[row], pairs.short[row], scratch.scores, scratch.row_values
-    values, shift = terms.pair_values, terms.pair_shift
-    if amount + ready.size < values.size:
-        grown = values[amount : amount + ready.size]
-        for n in range(ready.size):
-            ready[n] = np.float32(grown[n] - values[n])
+def add_computed(
+    pairs: Pairs, row: int, amount: int, terms: Terms, values: Float32Array, scores: Float32Array
+) -> None:
+    """Add the differences of a row for an amount that is not precomputed; ``values`` is a buffer."""
+    counts, short, shift = pairs.cells[row], pairs.short[row], np.float32(terms.pair_shift)
+    exact = terms.pair_values
+    if amount + values.size < exact.size:
+        grown = exact[amount : amount + values.size]
+        for n in range(values.size):
+            values[n] = np.float32(grown[n] - exact[n])
     else:
-        for n in range(ready.size):
-            ready[n] = approximate_difference(np.float32(n), np.float32(amount), np.float32(shift))
+        for n in range(values.size):
+            values[n] = np.float32(pair_gain(terms, n, amount))
     for c in range(scores.size):
         n = short[c]
-        if n < CUT:
-            scores[c] += ready[n]
+        if n < SHORT_LIMIT:
+            scores[c] += values[n]
         else:
-            scores[c] += approximate_difference(np.float32(counts[c]), np.float32(amount), np.float32(shift))
+            scores[c] += approximate_difference(np.float32(counts[c]), np.float32(amount), shift)
+
+
+class RowList(NamedTuple):
+    """What the rows of a profile add up to besides themselves."""
+
+    constant: float
+    error: float
+    """By how much their differences may err, before anything is rounded to single precision."""
+    roundings: int
+    """How many sums in single precision a score is part of."""
+    computed: int
+    """Amounts whose differences are computed."""
 
 
 @kernel_part
-def add_differences(
-    table: ClassTable,
-    criterion: tuple[Terms, Ready],
-    profile: Profile,
-    scratch: Scratch,
-    most: int,
-) -> float:
-    """Make scores of the class terms and the differences of the whole profile; give the bound of their error.
-
-    Differences of amounts above ``most`` are computed, which takes longer and is closer.
-    """
-    terms, ready = criterion
-    rows, shares, lengths, scores = scratch.rows, scratch.shares, scratch.lengths, scratch.scores
+def list_rows(profile: Profile, precomputed: Precomputed, buffers: RowBuffers, most: int) -> RowList:
+    """Write the rows that a profile needs, by node; amounts above ``most`` are computed and have none."""
+    rows, shares, lengths = buffers.rows, buffers.shares, buffers.lengths
     for level in range(LEVELS):
         lengths[level] = 0
-    beyond, error, constant = wide(0), 0.0, 0.0
+    computed, error, constant = wide(0), 0.0, 0.0
     for i in range(profile.length):
         amount, first = profile.amounts[i], np.int64(profile.keys[i]) * LEVELS
         if amount <= 2:
@@ -225,66 +241,91 @@ def add_differences(
             lengths[level] += 1
         elif amount <= most:
             for k in range(2):
-                share, level = ready.shares[amount, k], ready.firsts[amount] + k
+                share, level = precomputed.shares[amount, k], precomputed.firsts[amount] + k
                 if share > 0:
                     rows[level, lengths[level]] = first + level
                     shares[level, lengths[level]] = share
                     lengths[level] += 1
-            error += ready.errors[amount]
-            constant += ready.constants[amount]
+            error += precomputed.errors[amount]
+            constant += precomputed.constants[amount]
         else:
-            beyond += 1
-    ones, pairs, units = lengths[0], lengths[1], (ready.steps[0], ready.steps[1])
-    error += 0.5 * (units[0] * ones + units[1] * pairs)
-    constant += ready.lowest[0] * ones + ready.lowest[1] * pairs
+            computed += 1
+    ones, pairs = lengths[0], lengths[1]
+    error += precomputed.node_errors[0] * ones + precomputed.node_errors[1] * pairs
+    constant += precomputed.lowest[0] * ones + precomputed.lowest[1] * pairs
+    roundings = computed + ones // MOST_SUMMED + pairs // MOST_SUMMED
     for level in range(2, LEVELS):
         # What these lose by rounding down is half of 1/16 of a step on average.
-        if lengths[level] >= FEW:
-            constant += ready.steps[level] / 32 * lengths[level]
-    sums, differences = (scratch.sums_of_ones, scratch.sums_of_pairs), table.differences
-    sum_rows(differences, rows[0], min(ones, MOST_SUMMED), sums[0])
-    sum_rows(differences, rows[1], min(pairs, MOST_SUMMED), sums[1])
-    begin_scores(sums, units, (scratch.total_row, constant), scores)
-    add_many_rows(differences, rows[0], ones, (sums[0], units[0]), scores)
-    add_many_rows(differences, rows[1], pairs, (sums[1], units[1]), scores)
-    add_upper_levels(differences, ready, scratch)
-    if beyond > 0:
-        for i in range(profile.length):
-            if profile.amounts[i] > most:
-                add_computed(pairs_of(table), wide(profile.keys[i]), wide(profile.amounts[i]), terms, scratch)
-    return error  # type: ignore[no-any-return]
+        if lengths[level] >= FEW_ROWS:
+            constant += precomputed.steps[level] / 32 * lengths[level]
+        roundings += lengths[level] // MOST_SHARED + 1
+    return RowList(constant, error, roundings, computed)
 
 
 @kernel_part
-def add_eight_codes(codes: NDArray[np.int16], rows: LongArray, packed: NDArray[np.int16]) -> None:
+def add_differences(
+    table: ClassTable,
+    criterion: KernelCriterion,
+    profile: Profile,
+    buffers: Buffers,
+    magnitude: Magnitude,
+    most: int,
+) -> ScoreError:
+    """Write scores of the class terms and the differences of the whole profile; return their error.
+
+    Differences of amounts above ``most`` are computed, which takes longer and is closer.
+    """
+    terms, precomputed = criterion
+    differences, scores, rows = table.differences, buffers.scores.scores, buffers.rows
+    listed = list_rows(profile, precomputed, rows, most)
+    ones, pairs, steps = rows.lengths[0], rows.lengths[1], precomputed.steps
+    sum_rows(differences, rows.rows[0], min(ones, MOST_SUMMED), rows.sums_of_ones)
+    sum_rows(differences, rows.rows[1], min(pairs, MOST_SUMMED), rows.sums_of_pairs)
+    begin_scores(rows, steps, buffers.scores.class_terms, listed.constant, scores)
+    add_many_rows(differences, rows.rows[0], ones, rows.sums_of_ones, steps[0], scores)
+    add_many_rows(differences, rows.rows[1], pairs, rows.sums_of_pairs, steps[1], scores)
+    add_upper_levels(differences, precomputed, rows, scores)
+    others = magnitude.others + abs(listed.constant)
+    rounding = rounding_error(FIXED_ROUNDINGS + listed.roundings, Magnitude(magnitude.events, others))
+    if listed.computed > 0:
+        rounding += APPROXIMATION * magnitude.events
+        for i in range(profile.length):
+            if profile.amounts[i] > most:
+                key, amount = wide(profile.keys[i]), wide(profile.amounts[i])
+                add_computed(pairs_of(table), key, amount, terms, rows.row_values, scores)
+    return ScoreError(listed.error, rounding)
+
+
+@kernel_part
+def add_eight_codes(codes: Int16Matrix, rows: Int64Array, both: Int16Array) -> None:
     """Add eight rows of codes."""
     a, b, c, d = codes[rows[0]], codes[rows[1]], codes[rows[2]], codes[rows[3]]
     e, f, g, h = codes[rows[4]], codes[rows[5]], codes[rows[6]], codes[rows[7]]
-    for j in range(packed.size):
+    for j in range(both.size):
         left = np.int16(np.int16(a[j] + b[j]) + np.int16(c[j] + d[j]))
         right = np.int16(np.int16(e[j] + f[j]) + np.int16(g[j] + h[j]))
-        packed[j] = np.int16(packed[j] + np.int16(left + right))
+        both[j] = np.int16(both[j] + np.int16(left + right))
 
 
 @kernel_part
-def unpack_seen(packed: NDArray[np.int16], once: IntArray, seen: IntArray, single: bool) -> None:
-    """Move the packed counters into the two separate ones; single amounts make pairs seen once."""
+def take_counts(buffers: PairCountBuffers, single: bool) -> None:
+    """Move the counters of both into those of n1 and n+; single amounts make pairs seen once."""
+    both, once, seen = buffers.both, buffers.once, buffers.seen
     gained = np.int32(1 if single else 0)
-    for c in range(packed.size):
-        newly = np.int32(np.int32(packed[c] + np.int32(128)) >> np.int32(8))
-        change = np.int32(packed[c] - np.int32(newly << np.int32(8)))
+    for c in range(both.size):
+        newly = np.int32(np.int32(both[c] + np.int32(128)) >> np.int32(8))
+        change = np.int32(both[c] - np.int32(newly << np.int32(8)))
         seen[c] += newly
         once[c] += np.int32(change + np.int32(gained * newly))
-        packed[c] = np.int16(0)
+        both[c] = np.int16(0)
 
 
 @kernel_part
-def count_seen(codes: NDArray[np.int16], profile: Profile, scratch: Scratch) -> None:
-    """Count, for each candidate, the pairs that would be newly seen and the change of n1."""
-    packed, rows = scratch.packed, scratch.rows[0]
-    for c in range(packed.size):
-        scratch.once[c] = 0
-        scratch.seen[c] = 0
+def count_seen(codes: Int16Matrix, profile: Profile, rows: Int64Array, buffers: PairCountBuffers) -> None:
+    """Write the changes of n1 and n+ for each candidate; ``rows`` is a buffer."""
+    for c in range(buffers.both.size):
+        buffers.once[c] = 0
+        buffers.seen[c] = 0
     for single in (True, False):
         length = 0
         for i in range(profile.length):
@@ -294,28 +335,25 @@ def count_seen(codes: NDArray[np.int16], profile: Profile, scratch: Scratch) -> 
         for i in range(length, length + 8):
             rows[i] = codes.shape[0] - 1
         for i in range(0, length, 8):
-            add_eight_codes(codes, rows[i:], packed)
-            if i % FLUSH == FLUSH - 8:
-                unpack_seen(packed, scratch.once, scratch.seen, single)
-        unpack_seen(packed, scratch.once, scratch.seen, single)
+            add_eight_codes(codes, rows[i:], buffers.both)
+            if i % FLUSH_ROWS == FLUSH_ROWS - 8:
+                take_counts(buffers, single)
+        take_counts(buffers, single)
 
 
 class Corrections(NamedTuple):
-    """Where and with which values single terms of the scores are corrected."""
+    """What is corrected, and by which terms."""
 
-    values: NDArray[np.float64]
-    scores: SingleArray
-    once: IntArray
-    seen: IntArray
-    shift: float
-    counting: bool
-    """Whether the numbers of pairs matter (under leaving-one-out)."""
+    terms: Terms
+    scores: Float32Array
+    once: Int32Array
+    seen: Int32Array
 
 
 @kernel_part
 def add_seen(target: Corrections, candidate: int, change: int) -> None:
     """Add changes of the numbers of pairs (see seen_change) to a candidate's."""
-    newly = (change + 32768) >> 16
+    newly = seen_part(change)
     target.seen[candidate] += newly
     target.once[candidate] += change - (newly << 16)
 
@@ -323,21 +361,21 @@ def add_seen(target: Corrections, candidate: int, change: int) -> None:
 @kernel_part
 def correct(target: Corrections, candidate: int, count: int, amount: int, sign: int) -> None:
     """Add the term of a count that grows by an amount to a candidate's score, or take it away."""
-    term = difference(target.values, target.shift, count, amount)
+    term = pair_gain(target.terms, count, amount)
     target.scores[candidate] += np.float32(sign * term)
-    if target.counting:
+    if target.terms.counts_pairs:
         add_seen(target, candidate, sign * seen_change(count, amount))
 
 
 @kernel_part
-def correct_diagonal(target: Corrections, candidate: int, count: int, amounts: tuple[int, int, int]) -> None:
+def correct_diagonal(
+    target: Corrections, candidate: int, count: int, before: int, after: int, itself: int
+) -> None:
     """Count what precedes and follows a candidate, and the element itself, into one cell, not into two."""
-    before, after, itself = amounts
-    values, shift, total = target.values, target.shift, before + after + itself
-    together = difference(values, shift, count + before, after + itself)
-    target.scores[candidate] += np.float32(together - difference(values, shift, count, after))
-    if target.counting:
-        change = seen_change(count, total)
+    together = pair_gain(target.terms, count + before, after + itself)
+    target.scores[candidate] += np.float32(together - pair_gain(target.terms, count, after))
+    if target.terms.counts_pairs:
+        change = seen_change(count, before + after + itself)
         for amount in (before, after):
             change -= seen_change(count, amount) if amount > 0 else 0
         add_seen(target, candidate, change)
@@ -355,14 +393,14 @@ def correct_tied_scores(table: ClassTable, profile: Profile, target: Corrections
         for candidate in range(tied):
             if candidate != own:
                 before, after = wide(weights[candidate]), wide(weights[candidate + tied])
-                correct_diagonal(target, wide(candidate), wide(diagonal[candidate]), (before, after, itself))
+                correct_diagonal(target, wide(candidate), wide(diagonal[candidate]), before, after, itself)
         return
     # A class on one side only needs no correction.
     for i in range(split, length):
         candidate = wide(keys[i]) - tied
         before, after = wide(weights[candidate]), wide(amounts[i])
         if before > 0 and candidate != own:
-            correct_diagonal(target, candidate, wide(diagonal[candidate]), (before, after, wide(0)))
+            correct_diagonal(target, candidate, wide(diagonal[candidate]), before, after, wide(0))
 
 
 @kernel_part
@@ -389,22 +427,18 @@ def correct_own_rows(table: ClassTable, profile: Profile, target: Corrections) -
 @kernel_part
 def score_dense(
     table: ClassTable,
-    criterion: tuple[Terms, Ready],
-    scratch: Scratch,
+    criterion: KernelCriterion,
+    buffers: Buffers,
     profile: Profile,
-    bound: float,
+    magnitude: Magnitude,
     most: int,
-) -> float:
-    """Fill the score of every candidate without the global term; give the bound of its error."""
-    terms, scores = criterion[0], scratch.scores
-    error = add_differences(table, criterion, profile, scratch, most)
-    counting = terms.discount > 0.0
-    if counting:
-        count_seen(table.codes, profile, scratch)
+) -> ScoreError:
+    """Write the score of every candidate without the global term, and its n1 and n+; return the error."""
+    terms, pair_counts = criterion.terms, buffers.pair_counts
+    error = add_differences(table, criterion, profile, buffers, magnitude, most)
+    if terms.counts_pairs:
+        count_seen(table.codes, profile, buffers.rows.rows[0], pair_counts)
     if profile.tied > 0:
-        target = Corrections(
-            terms.pair_values, scores, scratch.once, scratch.seen, terms.pair_shift, counting
-        )
+        target = Corrections(terms, buffers.scores.scores, pair_counts.once, pair_counts.seen)
         correct_tied_scores(table, profile, target)
-    # Each addition in float32 errs by 2^-24 of a sum that is at most the bound.
-    return error + 6e-8 * (profile.length + 16) * bound
+    return error

@@ -4,19 +4,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from classgram.clustering._kernels.class_table import CUT, ClassTable, Events, Pairs, by_form, count_of
-from classgram.clustering._kernels.criterion import Terms, difference, global_term, seen_change
+from classgram.clustering._kernels.class_table import (
+    SHORT_LIMIT,
+    ClassTable,
+    Events,
+    Pairs,
+    by_form,
+    count_of,
+)
+from classgram.clustering._kernels.criterion import (
+    Terms,
+    class_gain,
+    global_term,
+    pair_gain,
+    seen_change,
+    seen_part,
+)
 from classgram.clustering._kernels.side_arrays import (
-    KINDS,
-    ONCE,
-    SEEN,
-    Classes,
-    LongArray,
+    N_CLASSES,
+    N_ONCE,
+    N_SEEN,
+    ClassCounts,
     Profile,
-    Slots,
+    ProfileBuffers,
+    SideArrays,
     Value,
 )
 from classgram.runtime.compiled import kernel_part, lean_kernel
+from classgram.runtime.compiled.arrays import Int64Array, Int64Matrix
 
 
 @kernel_part
@@ -26,9 +41,12 @@ def wide(number: int) -> int:
 
 
 @lean_kernel
-def build_profile(events: Events, slots: Slots, element: int, own: int, tied: int) -> Profile:
-    """Sum the element's events by opposite class; its followers come last among the events."""
-    keys, amounts, weights = slots
+def build_profile(events: Events, buffers: ProfileBuffers, element: int, own: int, tied: int) -> Profile:
+    """Sum the element's events by opposite class; its followers come last among the events.
+
+    Writes the buffers, which are the profile's arrays; clear_weights must follow.
+    """
+    keys, amounts, weights = buffers
     partners, counts, partner_classes = events.partners, events.amounts, events.partner_classes
     follower = element + (partner_classes.size >> 1)
     length = 0
@@ -82,40 +100,46 @@ def column_terms(pairs: Pairs, terms: Terms, profile: Profile, number: int, memb
 
     ``member`` is 1 where the element is part of them, else 0.
     """
-    values, shift = terms.pair_values, terms.pair_shift
     total = 0.0
     for i in range(profile.length):
         amount = profile.amounts[i]
         count = count_with(pairs, profile.keys[i], number, profile.tied) - member * amount
-        total += difference(values, shift, count, amount)
+        total += pair_gain(terms, count, amount)
     return total
 
 
-@kernel_part
-def row_terms(
-    pairs: Pairs, terms: Terms, profile: Profile, span: tuple[int, int], place: tuple[int, int, int]
-) -> float:
-    """Sum the same over a part of the profile whose counts stand in one row.
+class RowPart(NamedTuple):
+    """Entries of a profile whose counts stand in one row."""
 
-    ``place`` is the row, what its columns are less than the keys, and whether the element is a member.
-    """
-    row, shift, member = place
+    first: int
+    end: int
+    row: int
+    shift: int
+    """What the columns are less than the keys."""
+    member: int
+    """1 where the element is part of the counts, else 0."""
+
+
+@kernel_part
+def row_terms(pairs: Pairs, terms: Terms, profile: Profile, part: RowPart) -> float:
+    """Sum the same over a part of the profile."""
+    row, shift, member = part.row, part.shift, part.member
     counts, short, values = pairs.cells[row], pairs.short[row], terms.pair_values
-    keys, amounts = profile.keys[span[0] : span[1]], profile.amounts[span[0] : span[1]]
+    keys, amounts = profile.keys[part.first : part.end], profile.amounts[part.first : part.end]
     size = np.uint64(values.size)
     total = 0.0
     for i in range(keys.size):
         # A number without a sign needs no look whether it counts from the end.
         column, amount = np.uint32(keys[i] - shift), wide(amounts[i])
         count = wide(short[column])
-        if count >= CUT:
+        if count >= SHORT_LIMIT:
             count = wide(counts[column])
         count -= member * amount
         low, high = np.uint64(count), np.uint64(count + amount)
         if high < size:
             total += values[high] - values[low]
         else:
-            total += difference(values, terms.pair_shift, count, amount)
+            total += pair_gain(terms, count, amount)
     return total
 
 
@@ -125,8 +149,8 @@ def dense_terms(pairs: Pairs, terms: Terms, profile: Profile, number: int, membe
     split, tied = profile.split, profile.tied
     if tied == 0:
         return column_terms(pairs, terms, profile, number, member)
-    before = row_terms(pairs, terms, profile, (wide(0), split), (number + tied, wide(0), member))
-    return before + row_terms(pairs, terms, profile, (split, profile.length), (number, tied, member))
+    before = row_terms(pairs, terms, profile, RowPart(wide(0), split, number + tied, wide(0), member))
+    return before + row_terms(pairs, terms, profile, RowPart(split, profile.length, number, tied, member))
 
 
 plain_terms = by_form(dense_terms, column_terms)
@@ -136,25 +160,25 @@ plain_terms = by_form(dense_terms, column_terms)
 @kernel_part
 def plain_changes(pairs: Pairs, profile: Profile, number: int, member: int) -> int:
     """Sum the changes of the numbers of pairs (see seen_change) in the same way."""
-    packed = 0
+    change = 0
     for i in range(profile.length):
         count = count_with(pairs, profile.keys[i], number, profile.tied) - member * profile.amounts[i]
-        packed += seen_change(count, profile.amounts[i])
-    return packed
+        change += seen_change(count, profile.amounts[i])
+    return change
 
 
 class Sum(NamedTuple):
-    """Pair terms, and changes of the numbers of pairs, packed (see seen_change)."""
+    """Pair terms, and changes of n+ and n1 in one number (see seen_change)."""
 
     terms: float
-    packed: int
+    change: int
 
 
 @kernel_part
 def plain_sum(pairs: Pairs, terms: Terms, profile: Profile, number: int, member: int) -> Sum:
     """Sum the whole profile as if no two of its entries met in one cell."""
-    packed = plain_changes(pairs, profile, number, member) if terms.discount > 0.0 else 0
-    return Sum(plain_terms(pairs, terms, profile, number, member), packed)
+    change = plain_changes(pairs, profile, number, member) if terms.counts_pairs else 0
+    return Sum(plain_terms(pairs, terms, profile, number, member), change)
 
 
 @kernel_part
@@ -162,16 +186,16 @@ def with_term(total: Sum, terms: Terms, count: int, amount: int, sign: int) -> S
     """Add what a count that grows by an amount gives, or take it away."""
     if amount == 0:
         return total
-    term = difference(terms.pair_values, terms.pair_shift, count, amount)
-    change = seen_change(count, amount) if terms.discount > 0.0 else 0
-    return Sum(total.terms + sign * term, total.packed + sign * change)
+    term = pair_gain(terms, count, amount)
+    change = seen_change(count, amount) if terms.counts_pairs else 0
+    return Sum(total.terms + sign * term, total.change + sign * change)
 
 
 @kernel_part
-def unpacked(total: Sum) -> Value:
-    """Give the changes of the numbers of pairs apart."""
-    seen = (total.packed + 32768) >> 16
-    return Value(total.terms, total.packed - (seen << 16), seen)
+def as_value(total: Sum) -> Value:
+    """Return a sum with its changes apart."""
+    seen = seen_part(total.change)
+    return Value(total.terms, total.change - (seen << 16), seen)
 
 
 @lean_kernel
@@ -187,7 +211,7 @@ def value_in_own(pairs: Pairs, terms: Terms, profile: Profile) -> Value:
         total = with_term(total, terms, count - before, before, minus)
         total = with_term(total, terms, count - after, after, minus)
         total = with_term(total, terms, count - amount, amount, plus)
-    return unpacked(total)
+    return as_value(total)
 
 
 @kernel_part
@@ -211,24 +235,24 @@ def value_in_other(pairs: Pairs, terms: Terms, profile: Profile, candidate: int)
             count, amount = count_of(pairs, candidate, own), wide(weights[own + tied])
             total = with_term(total, terms, count, amount, minus)
             total = with_term(total, terms, count - before, amount, plus)
-    return unpacked(total)
+    return as_value(total)
 
 
 @kernel_part
-def total_terms(totals: LongArray, sizes: LongArray, terms: Terms, column: int, removed: bool) -> float:
+def class_terms(totals: Int64Matrix, sizes: Int64Array, terms: Terms, column: int, removed: bool) -> float:
     """Give the class terms that an element of these sizes adds to a class."""
     result = 0.0
     for side in range(totals.shape[0]):
         count = totals[side, column] - (sizes[side] if removed else 0)
-        result -= difference(terms.total_values, terms.total_shift, count, sizes[side])
+        result -= class_gain(terms, count, sizes[side])
     return result
 
 
 @kernel_part
-def class_pairs(classes: Classes, sizes: LongArray, own: int, candidate: int) -> int:
-    """Give K1 K2 after an element of these sizes has moved from own to candidate (-1: nowhere)."""
+def cells_after(classes: ClassCounts, sizes: Int64Array, own: int, candidate: int) -> int:
+    """Return K1 K2 after an element of these sizes has moved from own to candidate (-1: nowhere)."""
     totals = classes.totals
-    kinds, other_kinds = classes.numbers[KINDS], classes.numbers[KINDS + 1]
+    words, contexts = classes.pair_numbers[N_CLASSES], classes.pair_numbers[N_CLASSES + 1]
     for row in range(totals.shape[0]):
         change = 0
         if sizes[row] > 0:
@@ -237,39 +261,39 @@ def class_pairs(classes: Classes, sizes: LongArray, own: int, candidate: int) ->
             if candidate >= 0 and totals[row, candidate] == 0:
                 change += 1
         if row + classes.side == 0:
-            kinds += change
+            words += change
         else:
-            other_kinds += change
-    return kinds * other_kinds  # type: ignore[no-any-return]
+            contexts += change
+    return words * contexts  # type: ignore[no-any-return]
 
 
 @lean_kernel
 def gain_of(
-    classes: Classes,
+    classes: ClassCounts,
     terms: Terms,
     profile: Profile,
-    sizes: LongArray,
+    sizes: Int64Array,
     own: Value,
     candidate: int,
 ) -> float:
     """Give F after moving the element to another class, less F now, exactly."""
     other = value_in_other(classes.pairs, terms, profile, wide(candidate))
     gain = other.terms - own.terms
-    gain += total_terms(classes.totals, sizes, terms, candidate, False)
-    gain -= total_terms(classes.totals, sizes, terms, profile.own, True)
-    if terms.discount > 0.0:
-        numbers = classes.numbers
-        once, seen = numbers[ONCE], numbers[SEEN]
-        pairs = class_pairs(classes, sizes, profile.own, candidate)
-        gain += global_term(terms.discount, once - own.once + other.once, seen - own.seen + other.seen, pairs)
-        gain -= global_term(terms.discount, once, seen, numbers[KINDS] * numbers[KINDS + 1])
+    gain += class_terms(classes.totals, sizes, terms, candidate, False)
+    gain -= class_terms(classes.totals, sizes, terms, profile.own, True)
+    if terms.counts_pairs:
+        numbers = classes.pair_numbers
+        once, seen = numbers[N_ONCE], numbers[N_SEEN]
+        cells = cells_after(classes, sizes, profile.own, candidate)
+        gain += global_term(terms, once - own.once + other.once, seen - own.seen + other.seen, cells)
+        gain -= global_term(terms, once, seen, numbers[N_CLASSES] * numbers[N_CLASSES + 1])
     return gain
 
 
 @lean_kernel
-def may_leave(totals: LongArray, sizes: LongArray, own: int, discount: float) -> bool:
-    """Say whether an element may leave: no class of count 1 may remain under leaving-one-out."""
-    if discount > 0.0:
+def may_leave(totals: Int64Matrix, sizes: Int64Array, own: int, terms: Terms) -> bool:
+    """Say whether an element may leave: no class of count 1 may remain where these are forbidden."""
+    if terms.forbids_single_counts:
         for side in range(totals.shape[0]):
             if sizes[side] > 0 and totals[side, own] - sizes[side] == 1:
                 return False
@@ -277,10 +301,16 @@ def may_leave(totals: LongArray, sizes: LongArray, own: int, discount: float) ->
 
 
 @lean_kernel
-def may_join(totals: LongArray, sizes: LongArray, candidate: int, discount: float) -> bool:
+def may_join(totals: Int64Matrix, sizes: Int64Array, candidate: int, terms: Terms) -> bool:
     """Say whether an element may join a class: no class of count 1 may arise either."""
-    if discount > 0.0:
+    if terms.forbids_single_counts:
         for side in range(totals.shape[0]):
             if sizes[side] == 1 and totals[side, candidate] == 0:
                 return False
     return True
+
+
+@kernel_part
+def counts_of(arrays: SideArrays) -> ClassCounts:
+    """Return the counts of classes and of pairs of them."""
+    return ClassCounts(pairs_of(arrays.table), arrays.table.totals, arrays.pair_numbers, arrays.side)

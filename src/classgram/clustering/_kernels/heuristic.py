@@ -6,14 +6,12 @@ compared with all of them, and the t classes with the most common entries are tr
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from classgram.clustering._kernels.class_table import ClassTable, cell
-from classgram.clustering._kernels.criterion import Ready, Terms
+from classgram.clustering._kernels.criterion import Terms
 from classgram.clustering._kernels.exact_gains import (
     build_profile,
     clear_weights,
+    counts_of,
     gain_of,
     may_join,
     may_leave,
@@ -22,40 +20,55 @@ from classgram.clustering._kernels.exact_gains import (
     wide,
 )
 from classgram.clustering._kernels.moves import move_if_better
-from classgram.clustering._kernels.side_arrays import ROUNDING, Classes, Problem, Profile, Rule, Scratch
+from classgram.clustering._kernels.side_arrays import (
+    ROUNDING,
+    MoveRule,
+    Profile,
+    ProfileBuffers,
+    SideArrays,
+)
 from classgram.runtime.compiled import inlined, kernel_part, lean_kernel
-
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
+from classgram.runtime.compiled.arrays import Int32Array, Int32Cube, Int64Array
 
 
 class Candidates(NamedTuple):
-    """What the heuristic keeps: data beside the problem that it serves."""
+    """What the heuristic keeps: data beside the side that it serves."""
 
-    lists: IntArray
+    lists: Int32Cube
     """The most frequent neighbours of each class, indexed [class, part, rank]; -1 where there are
     fewer. Tied classes have two parts: classes before, and classes after."""
-    moves: LongArray
+    moves: Int64Array
     """Moves since all lists were renewed."""
-    targets: IntArray
-    """Room for the classes to be tried: t of them, the present one, and an empty one."""
-    marks: IntArray
+    targets: Int32Array
+    """A buffer for the classes to be tried: t of them, the present one, and an empty one."""
+    marks: Int32Array
     """Which opposite classes (rows of the table) are on the element's list; zero between elements."""
-    ranked: IntArray
-    """Room for one list."""
-    opposite_totals: LongArray
+    ranked: Int32Array
+    """A buffer for one list."""
+    ranked_counts: Int64Array
+    """A buffer for the counts of one list, two for each entry."""
+    opposite_totals: Int64Array
     """N of each opposite class, which decides between equal counts."""
     renew: int
     """Moves after which all lists are renewed (u)."""
 
 
+class RankedEntry(NamedTuple):
+    """What a list of neighbours is sorted by."""
+
+    number: int
+    first_count: int
+    second_count: int
+    """What decides between equal counts."""
+
+
 @kernel_part
-def insert_ranked(ranked: IntArray, counts: LongArray, length: int, place: tuple[int, int, int]) -> int:
-    """Put (number, count, second count) into a sorted list; give its new length.
+def insert_ranked(ranked: Int32Array, counts: Int64Array, length: int, entry: RankedEntry) -> int:
+    """Put an entry into a sorted list and its counts beside it; return the list's new length.
 
     The list is by falling count, then falling second count, then rising number.
     """
-    number, count, second = place
+    number, count, second = entry
     i = length
     while i > 0:
         higher, higher_second = counts[2 * i - 2], counts[2 * i - 1]
@@ -76,7 +89,7 @@ def insert_ranked(ranked: IntArray, counts: LongArray, length: int, place: tuple
 
 
 @kernel_part
-def renew_list(table: ClassTable, tied: int, candidates: Candidates, number: int, counts: LongArray) -> None:
+def renew_list(table: ClassTable, tied: int, candidates: Candidates, number: int) -> None:
     """Make the lists of one class anew; equal counts by larger class, then lower number."""
     cells, totals = table.cells, candidates.opposite_totals
     parts = candidates.lists.shape[1]
@@ -94,13 +107,14 @@ def renew_list(table: ClassTable, tied: int, candidates: Candidates, number: int
                 count = cell(cells, number, g)
             if count > 0:
                 key = g + part * tied
-                length = insert_ranked(ranked, counts, length, (key, count, totals[key]))
+                entry = RankedEntry(wide(key), wide(count), totals[key])
+                length = insert_ranked(ranked, candidates.ranked_counts, length, entry)
         for rank in range(length, ranked.size):
             ranked[rank] = -1
 
 
 @inlined
-def mark_neighbours(candidates: Candidates, profile: Profile, counts: LongArray, sign: int) -> None:
+def mark_neighbours(candidates: Candidates, profile: Profile, sign: int) -> None:
     """Mark the element's own most frequent neighbours (sign 1), or take the marks away (0)."""
     for part in range(candidates.lists.shape[1]):
         ranked = candidates.ranked
@@ -108,20 +122,20 @@ def mark_neighbours(candidates: Candidates, profile: Profile, counts: LongArray,
         for i in range(profile.length):
             key = profile.keys[i]
             if profile.tied == 0 or (key >= profile.tied) == (part == 1):
-                place = (key, profile.amounts[i], candidates.opposite_totals[key])
-                length = insert_ranked(ranked, counts, length, place)
+                entry = RankedEntry(wide(key), wide(profile.amounts[i]), candidates.opposite_totals[key])
+                length = insert_ranked(ranked, candidates.ranked_counts, length, entry)
         for rank in range(length):
             candidates.marks[ranked[rank]] = sign
 
 
 @inlined
-def select_targets(problem: Problem, candidates: Candidates, own: int, counts: LongArray) -> int:
+def select_targets(arrays: SideArrays, candidates: Candidates) -> int:
     """Choose the classes to be tried; give their number."""
-    lists, marks, totals = candidates.lists, candidates.marks, problem.table.totals
+    lists, marks, totals = candidates.lists, candidates.marks, arrays.table.totals
     best = candidates.targets[: candidates.targets.size - 2]
     length = 0
     empty = -1
-    for c in range(problem.candidates):
+    for c in range(arrays.candidates):
         total = totals[0, c] + (totals[1, c] if totals.shape[0] > 1 else 0)
         if total == 0:
             empty = c if empty < 0 else empty
@@ -133,7 +147,9 @@ def select_targets(problem: Problem, candidates: Candidates, own: int, counts: L
                 if key < 0:
                     break
                 score += marks[key]
-        length = insert_ranked(best, counts, length, (c, score, total))
+        length = insert_ranked(
+            best, candidates.ranked_counts, length, RankedEntry(wide(c), wide(score), total)
+        )
     if empty >= 0:
         candidates.targets[length] = empty
         length += 1
@@ -142,29 +158,29 @@ def select_targets(problem: Problem, candidates: Candidates, own: int, counts: L
 
 @inlined
 def best_target(
-    problem: Problem,
+    arrays: SideArrays,
     terms: Terms,
-    scratch: Scratch,
+    buffers: ProfileBuffers,
     candidates: Candidates,
-    rule: Rule,
+    rule: MoveRule,
     element: int,
 ) -> int:
     """Give the best of the selected classes, the present one unless another gains enough."""
-    totals, sizes = problem.table.totals, problem.sizes[element]
-    best = wide(problem.classes[element])
-    if not may_leave(totals, sizes, best, terms.discount):
+    totals, sizes = arrays.table.totals, arrays.sizes[element]
+    best = wide(arrays.classes[element])
+    if not may_leave(totals, sizes, best, terms):
         return best
-    profile = build_profile(problem.events, scratch.slots, element, best, problem.tied)
-    mark_neighbours(candidates, profile, scratch.rows[0], 1)
-    length = select_targets(problem, candidates, best, scratch.rows[0])
-    mark_neighbours(candidates, profile, scratch.rows[0], 0)
-    own = value_in_own(pairs_of(problem.table), terms, profile)
-    classes = Classes(pairs_of(problem.table), totals, problem.numbers, problem.side)
+    profile = build_profile(arrays.events, buffers, element, best, arrays.tied)
+    mark_neighbours(candidates, profile, 1)
+    length = select_targets(arrays, candidates)
+    mark_neighbours(candidates, profile, 0)
+    own = value_in_own(pairs_of(arrays.table), terms, profile)
+    classes = counts_of(arrays)
     present, highest = best, rule.threshold
     tie = ROUNDING * (1.0 + abs(own.terms))
     for i in range(length):
         c = wide(candidates.targets[i])
-        if c != present and may_join(totals, sizes, c, terms.discount):
+        if c != present and may_join(totals, sizes, c, terms):
             gain = gain_of(classes, terms, profile, sizes, own, c)
             lower = c < best and best != present and gain >= highest - tie
             if gain > highest + tie or lower:
@@ -175,34 +191,34 @@ def best_target(
 
 @lean_kernel
 def run_heuristic(
-    problem: Problem,
+    arrays: SideArrays,
     mirror: ClassTable,
-    criterion: tuple[Terms, Ready],
-    scratch: Scratch,
-    elements: IntArray,
+    terms: Terms,
+    buffers: ProfileBuffers,
+    elements: Int32Array,
     candidates: Candidates,
-    rule: Rule,
+    rule: MoveRule,
 ) -> int:
-    """Move elements one by one to the best of the classes selected for each; give the moves."""
+    """Move elements one by one to the best of the classes selected for each; return the moves.
+
+    Writes what apply_proposals does, and the candidates' lists.
+    """
     moved = 0
-    terms = criterion[0]
-    counts = scratch.rows[0]
     for i in range(elements.size):
         if candidates.moves[0] >= candidates.renew:
             candidates.moves[0] = 0
-            for c in range(problem.candidates):
-                renew_list(problem.table, problem.tied, candidates, c, counts)
-        own = wide(problem.classes[elements[i]])
-        target = best_target(problem, terms, scratch, candidates, rule, elements[i])
-        proposal = (elements[i], target)
-        if move_if_better(problem, mirror, terms, scratch.slots, rule, proposal):
+            for c in range(arrays.candidates):
+                renew_list(arrays.table, arrays.tied, candidates, c)
+        own = wide(arrays.classes[elements[i]])
+        target = best_target(arrays, terms, buffers, candidates, rule, elements[i])
+        if move_if_better(arrays, mirror, terms, buffers, rule, elements[i], target):
             moved += 1
             candidates.moves[0] += 1
-            if problem.tied > 0:
+            if arrays.tied > 0:
                 for side in range(2):
                     for c in (own, target):
-                        key = c + side * problem.tied
-                        candidates.opposite_totals[key] = problem.table.totals[1 - side, c]
-            renew_list(problem.table, problem.tied, candidates, own, counts)
-            renew_list(problem.table, problem.tied, candidates, target, counts)
+                        key = c + side * arrays.tied
+                        candidates.opposite_totals[key] = arrays.table.totals[1 - side, c]
+            renew_list(arrays.table, arrays.tied, candidates, own)
+            renew_list(arrays.table, arrays.tied, candidates, target)
     return moved

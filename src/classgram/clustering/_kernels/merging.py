@@ -8,39 +8,35 @@ below them. A row concerns the class of its number modulo ``classes`` where clas
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from classgram.clustering._kernels.criterion import logarithmic
+from classgram.clustering._kernels.criterion import log_term
 from classgram.runtime.compiled import kernel_part, lean_kernel
-
-FloatArray = NDArray[np.float64]
+from classgram.runtime.compiled.arrays import Float64Array, Float64Matrix, Int32Array, Int64Array, Int64Matrix
 
 
 class Merging(NamedTuple):
     """The table of a merging under way; a class that was merged into another has no part in it."""
 
-    cells: NDArray[np.int64]
+    cells: Int64Matrix
     """Keys by classes; tied: N(key, class), and below it N(class, key)."""
-    totals: NDArray[np.int64]
+    totals: Int64Matrix
     """Counts of classes: as words, and tied also as contexts, a row each."""
-    losses: FloatArray
+    losses: Float64Matrix
     """Losses of pairs, the lower number first."""
-    values: FloatArray
+    values: Float64Array
     """n log n of small n."""
     tied: int
     """The number of classes where they are tied, else 0."""
 
 
 @kernel_part
-def gain(values: FloatArray, x: int, y: int) -> float:
+def gain(values: Float64Array, x: int, y: int) -> float:
     """Give f(x + y) - f(x) - f(y), f(n) = n log n."""
-    return logarithmic(values, 0.0, x + y) - logarithmic(values, 0.0, x) - logarithmic(values, 0.0, y)
+    return log_term(values, 0.0, x + y) - log_term(values, 0.0, x) - log_term(values, 0.0, y)
 
 
 @kernel_part
-def add_row(
-    merging: Merging, key: int, sign: float, alive: NDArray[np.int32], found: NDArray[np.int64]
-) -> None:
+def add_row(merging: Merging, key: int, sign: float, alive: Int32Array, found: Int64Array) -> None:
     """Add what one key gives back to every pair of other classes that it occurs with."""
     own = key % merging.tied if merging.tied else -1
     cells, losses, values = merging.cells, merging.losses, merging.values
@@ -52,12 +48,12 @@ def add_row(
     for i in range(size):
         c = found[i]
         x = cells[key, c]
-        of_x = logarithmic(values, 0.0, x)
+        of_x = log_term(values, 0.0, x)
         for j in range(i + 1, size):
             d = found[j]
             y = cells[key, d]
-            both = logarithmic(values, 0.0, x + y)
-            losses[c, d] -= sign * (both - of_x - logarithmic(values, 0.0, y))
+            both = log_term(values, 0.0, x + y)
+            losses[c, d] -= sign * (both - of_x - log_term(values, 0.0, y))
 
 
 @kernel_part
@@ -71,15 +67,15 @@ def own_loss(merging: Merging, c: int, d: int) -> float:
         parts = (cells[c, c], cells[c, d], cells[d, c], cells[d, d])
         together = 0
         for part in parts:
-            loss += logarithmic(values, 0.0, part)
+            loss += log_term(values, 0.0, part)
             together += part
-        loss -= logarithmic(values, 0.0, together)
+        loss -= log_term(values, 0.0, together)
     return loss
 
 
 @lean_kernel
-def fill_losses(merging: Merging, alive: NDArray[np.int32], found: NDArray[np.int64]) -> None:
-    """Compute the losses of all pairs of classes."""
+def fill_losses(merging: Merging, alive: Int32Array, found: Int64Array) -> None:
+    """Write the losses of all pairs of classes; ``found`` is a buffer."""
     for i in range(alive.size):
         for j in range(i + 1, alive.size):
             merging.losses[alive[i], alive[j]] = own_loss(merging, alive[i], alive[j])
@@ -88,8 +84,8 @@ def fill_losses(merging: Merging, alive: NDArray[np.int32], found: NDArray[np.in
 
 
 @lean_kernel
-def cheapest_pair(merging: Merging, alive: NDArray[np.int32], pair: NDArray[np.int64]) -> float:
-    """Find the pair that loses least, ties to the lowest numbers; give its loss."""
+def cheapest_pair(merging: Merging, alive: Int32Array, pair: Int64Array) -> float:
+    """Find the pair that loses least, ties to the lowest numbers; write it and return its loss."""
     least = np.inf
     for i in range(alive.size):
         row = merging.losses[alive[i]]
@@ -101,24 +97,29 @@ def cheapest_pair(merging: Merging, alive: NDArray[np.int32], pair: NDArray[np.i
 
 
 @kernel_part
-def renew_losses(merging: Merging, a: int, alive: NDArray[np.int32]) -> None:
+def renew_losses(merging: Merging, a: int, alive: Int32Array) -> None:
     """Compute the losses of one class with every other from the table."""
     cells, losses, values, tied = merging.cells, merging.losses, merging.values, merging.tied
-    for c in alive:
+    for i in range(alive.size):
+        c = int(alive[i])
         losses[min(a, c), max(a, c)] = own_loss(merging, a, c)
     for key in range(cells.shape[0]):
         own = key % tied if tied else -1
         x = cells[key, a]
         if x == 0 or own == a:
             continue
-        for c in alive:
+        for i in range(alive.size):
+            c = int(alive[i])
             if c not in (a, own) and cells[key, c] > 0:
                 losses[min(a, c), max(a, c)] -= gain(values, x, cells[key, c])
 
 
 @lean_kernel
-def merge_pair(merging: Merging, a: int, b: int, alive: NDArray[np.int32], found: NDArray[np.int64]) -> None:
-    """Merge class b into class a and renew the losses; ``alive`` are the classes but b."""
+def merge_pair(merging: Merging, a: int, b: int, alive: Int32Array, found: Int64Array) -> None:
+    """Merge class b into class a and renew the losses; ``alive`` are the classes but b.
+
+    Writes cells, totals and losses; ``found`` is a buffer.
+    """
     cells, tied = merging.cells, merging.tied
     if tied:
         for half in range(2):

@@ -1,10 +1,9 @@
 """The highest of many scores: the top of each block of them is found first, and most blocks need no more."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from classgram.clustering._kernels.side_arrays import IntArray, SingleArray
 from classgram.runtime.compiled import kernel_part
+from classgram.runtime.compiled.arrays import Float32Array, Float32Matrix, Int32Array
 
 BLOCK = 16
 """Scores in a block: rows are padded to a multiple of this."""
@@ -20,7 +19,7 @@ def ordinal(bits: np.int32) -> np.int32:
 
 
 @kernel_part
-def find_tops(blocks: NDArray[np.float32], tops: SingleArray) -> float:
+def find_tops(blocks: Float32Matrix, tops: Float32Array) -> float:
     """Write the highest score of every block; give the highest of all.
 
     A maximum over floats would not become a vector loop, because of what NaN would mean.
@@ -39,7 +38,7 @@ def find_tops(blocks: NDArray[np.float32], tops: SingleArray) -> float:
 
 
 @kernel_part
-def insert_score(scores: SingleArray, length: int, score: np.float32) -> int:
+def insert_score(scores: Float32Array, length: int, score: np.float32) -> int:
     """Put a score among falling ones, of which the last goes where there is no room; give its place."""
     at = min(length, scores.size - 1)
     while at > 0 and scores[at - 1] < score:
@@ -50,7 +49,7 @@ def insert_score(scores: SingleArray, length: int, score: np.float32) -> int:
 
 
 @kernel_part
-def count_above(scores: SingleArray, limit: np.float32) -> int:
+def count_above(scores: Float32Array, limit: np.float32) -> int:
     """Count the scores above a limit."""
     above = np.int32(0)
     for i in range(scores.size):
@@ -59,7 +58,7 @@ def count_above(scores: SingleArray, limit: np.float32) -> int:
 
 
 @kernel_part
-def raised_limit(scores: SingleArray, limit: np.float32, highest: float, least: int) -> np.float32:
+def raised_limit(scores: Float32Array, limit: np.float32, highest: float, least: int) -> np.float32:
     """Give a limit that is still below at least so many scores, by halving what is left, or the same one."""
     low, high = limit, np.float32(highest)
     if count_above(scores, low) <= least:
@@ -75,14 +74,17 @@ def raised_limit(scores: SingleArray, limit: np.float32, highest: float, least: 
 
 @kernel_part
 def list_highest(
-    blocks: NDArray[np.float32],
-    tops: SingleArray,
-    limits: tuple[float, float],
-    columns: IntArray,
-    room: SingleArray,
+    blocks: Float32Matrix,
+    tops: Float32Array,
+    above: float,
+    highest: float,
+    columns: Int32Array,
+    listed: Float32Array,
 ) -> None:
-    """List the columns of the highest scores within limits, the highest first; -1 ends a short list."""
-    above, highest = limits
+    """Write the columns of the highest scores above a limit, the highest first, and the scores themselves.
+
+    -1 ends a short list. ``tops`` and ``highest`` are what find_tops found.
+    """
     most = columns.size
     # Enough tops lie above the limit: so do as many scores, and no others are wanted.
     limit = raised_limit(tops, np.float32(above), highest, most)
@@ -92,9 +94,9 @@ def list_highest(
             continue
         for j in range(BLOCK):
             score = blocks[b, j]
-            if score <= limit or (length == most and score <= room[most - 1]):
+            if score <= limit or (length == most and score <= listed[most - 1]):
                 continue
-            at = insert_score(room, length, score)
+            at = insert_score(listed, length, score)
             length = min(length + 1, most)
             for i in range(length - 1, at, -1):
                 columns[i] = columns[i - 1]

@@ -1,21 +1,26 @@
-"""What the exchange kernels work on: one side of a clustering problem, and the memory they need."""
+"""What the exchange kernels work on: one side of a clustering problem, and the buffers they need."""
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from classgram.clustering._kernels.class_table import ClassTable, Events, Pairs
-from classgram.clustering._kernels.sparse_cells import SparseCells
+from classgram.runtime.compiled.arrays import (
+    Float32Array,
+    Float32Matrix,
+    Float64Array,
+    Int16Array,
+    Int32Array,
+    Int32Matrix,
+    Int64Array,
+    Int64Matrix,
+    UInt16Array,
+    UInt16Matrix,
+)
 
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
-SingleArray = NDArray[np.float32]
-Cells = IntArray | SparseCells
-
-ONCE, SEEN, KINDS, NUMBERS = 0, 1, 2, 4
-"""Places in the running numbers: n1, n+, and from KINDS on the classes with N > 0 on each side; and how
-many numbers these are."""
+N_ONCE, N_SEEN, N_CLASSES, PAIR_NUMBERS = 0, 1, 2, 4
+"""Indices of the pair numbers: n1 (class pairs seen once), n+ (seen at all), and from N_CLASSES on the
+classes with N > 0 of words and of contexts, whose product less n+ is n0; and how many numbers these are."""
 
 ROUNDING = 1e-13
 """Gains that differ by less than this share of an element's terms are equal."""
@@ -23,125 +28,148 @@ ROUNDING = 1e-13
 NOISE_VALUES = 1 << 16
 """Different values of noise; rows start anywhere among them."""
 
+LARGEST_NOISE = 37.0
+"""No value of Gumbel noise made from 53 random bits is larger: -log(-log(1 - 2^-53)) = 36.7."""
+
 IMPOSSIBLE = np.float32(-3e38)
 """The score of a class that the element may not join."""
 
 
 class Memory(NamedTuple):
-    """What is remembered of earlier looks at the elements of a side."""
+    """What is remembered of earlier evaluations of the elements of a side."""
 
-    rivals: IntArray
+    runners_up: Int32Matrix
     """The classes that came near to being best when all were tried; -1 ends a list."""
-    slacks: SingleArray
+    margins: Float32Array
     """By how much F would fall if the element left for the next best class."""
-    due: SingleArray
-    """Beside each rival: the element's restlessness and the rival's churn together at which it is worth
-    another try (see is_due)."""
-    churn: NDArray[np.float64]
+    retry_at: Float32Matrix
+    """Beside each runner-up: the level of changes at which it is worth retrying (see is_worth_retrying)."""
+    turnover: Float64Array
     """By which share of its size each class has changed so far, all moves added up."""
-    stir: NDArray[np.float64]
+    neighbour_changes: Float64Array
     """How many of an element's events have had their other part moved to another class so far."""
-    gained: NDArray[np.float64]
+    gained: Float64Array
     """One number: the gains of all moves."""
 
 
-class Problem(NamedTuple):
+class SideArrays(NamedTuple):
     """One side of a clustering problem: its elements, their classes, and the class table."""
 
     events: Events
-    classes: IntArray
+    classes: Int32Array
     """The class of each element."""
-    sizes: LongArray
+    sizes: Int64Matrix
     """The count of each element, indexed [element, side]."""
     table: ClassTable
     memory: Memory
-    numbers: LongArray
-    """Running numbers of the whole partition (see ONCE, SEEN and KINDS)."""
+    pair_numbers: Int64Array
+    """Numbers of the whole partition, kept current (see N_ONCE, N_SEEN and N_CLASSES)."""
     candidates: int
     """The classes 0 to candidates-1 may be joined; those above are pinned."""
     side: int
     """0 where the elements are predicted words (or words on both sides), 1 for contexts."""
     tied: int
     """0, or for tied classes the number of opposite classes: row g + tied has g as follower."""
-    stirred: NDArray[np.float64]
-    """The ``stir`` of the elements that these occur with: of tied classes, that of these elements
-    themselves; empty where those never move."""
+    partner_changes: Float64Array
+    """The ``neighbour_changes`` of the elements that these occur with: of tied classes, that of these
+    elements themselves; empty where those never move."""
 
 
-class Slots(NamedTuple):
-    """Room for a profile (see Profile)."""
+class ProfileBuffers(NamedTuple):
+    """Buffers for a profile (see Profile)."""
 
-    keys: IntArray
-    amounts: IntArray
-    weights: IntArray
+    keys: Int32Array
+    amounts: Int32Array
+    weights: Int32Array
+    """Zero between elements."""
 
 
-class Scratch(NamedTuple):
+class RowBuffers(NamedTuple):
+    """What the rows of a dense table are collected in, and summed in."""
+
+    rows: Int64Matrix
+    """Rows to be added, by node (see Precomputed)."""
+    shares: UInt16Matrix
+    """What these rows are multiplied by first, in the same order."""
+    lengths: Int64Array
+    """How many rows there are of each node."""
+    single_rows: Int64Array
+    """Rows that are added one by one, because there are few of their node."""
+    single_weights: Float32Array
+    """What these are multiplied by."""
+    sums_of_ones: UInt16Array
+    """Sums of steps of the first node, by candidate; 0 between uses."""
+    sums_of_pairs: UInt16Array
+    """The same for any other node."""
+    row_values: Float32Array
+    """Differences by count, for a row whose amount has none precomputed."""
+
+
+class ScoreBuffers(NamedTuple):
+    """Scores by candidate, and what they are made from."""
+
+    scores: Float32Array
+    blocks: Float32Matrix
+    """The same memory as rows of a few."""
+    tops: Float32Array
+    """The highest score of each of these rows."""
+    sums: Float64Array
+    """The scores of a sparse table while they are summed."""
+    class_terms: Float32Array
+    """The class term of every candidate for an element of the current size."""
+    class_term_sizes: Int64Array
+    """The sizes that these were made for; -1 where they are stale."""
+    runner_up_scores: Float32Array
+
+
+class PairCountBuffers(NamedTuple):
+    """The numbers of class pairs after each move, by candidate."""
+
+    both: Int16Array
+    """Newly seen pairs (times 256) plus the change of the pairs seen once; 0 between uses."""
+    once: Int32Array
+    """The change of n1."""
+    seen: Int32Array
+    """The change of n+."""
+    logarithms: Float64Array
+    """The global term's logarithm by the change of n+."""
+
+
+class Buffers(NamedTuple):
     """Working memory of one thread."""
 
-    slots: Slots
-    rows: LongArray
-    """Rows to be added, by node (see Ready)."""
-    shares: NDArray[np.uint16]
-    """What these rows are multiplied by first, in the same order."""
-    lengths: LongArray
-    """How many rows there are of each node."""
-    heavy_rows: LongArray
-    """Rows that are added one by one, because there are few of their node."""
-    weights: SingleArray
-    sums_of_ones: NDArray[np.uint16]
-    """Sums of steps of the first node, 0 between uses."""
-    sums_of_pairs: NDArray[np.uint16]
-    """The same for any other node."""
-    scores: SingleArray
-    """By candidate, as are ``packed`` to ``total_row``."""
-    score_blocks: NDArray[np.float32]
-    """The same numbers as rows of a few."""
-    tops: SingleArray
-    """The highest score of each of these rows."""
-    row_values: SingleArray
-    """Differences by count, for a row whose amount has none ready."""
-    sums: NDArray[np.float64]
-    """The scores of a sparse table while they are summed."""
-    packed: NDArray[np.int16]
-    """Newly seen pairs (times 256) plus the change of the pairs seen once, for each candidate."""
-    once: IntArray
-    seen: IntArray
-    total_row: SingleArray
-    """The class term of every candidate for an element of the current size."""
-    total_sizes: LongArray
-    """The sizes that total_row was made for; -1 where it is stale."""
-    rival_scores: SingleArray
-    logs: NDArray[np.float64]
-    """The global term's logarithm by the number of newly seen pairs."""
+    profile: ProfileBuffers
+    rows: RowBuffers
+    scores: ScoreBuffers
+    pair_counts: PairCountBuffers
 
 
-class Rule(NamedTuple):
+class MoveRule(NamedTuple):
     """When an element moves."""
 
     threshold: float
     """What a move must gain."""
-    margin: float
+    runner_up_margin: float
     """Classes by whose choice F would fall by less than this, times the root of the element's size, are
-    its rivals."""
-    leeway: float
-    """Rivals are tried, too, if they are at most this far from being worth another try."""
+    its runners-up."""
+    retry_slack: float
+    """Runners-up are tried, too, if they are at most this far from being worth retrying."""
     temperature: float
     """Gumbel noise of this strength, times the root of the element's size, is added to F; 0: none."""
     seed: int
     """What the noise depends on, besides the element and the class."""
-    noise: SingleArray
+    noise: Float32Array
     """Gumbel noise: a power of two of values, and then the first ones again."""
 
 
 class Profile(NamedTuple):
     """What the element at hand occurs with, by opposite class."""
 
-    keys: IntArray
+    keys: Int32Array
     """The opposite classes."""
-    amounts: IntArray
+    amounts: Int32Array
     """How often, in the order of the keys."""
-    weights: IntArray
+    weights: Int32Array
     """How often, by opposite class."""
     length: int
     split: int
@@ -153,12 +181,12 @@ class Profile(NamedTuple):
     tied: int
 
 
-class Classes(NamedTuple):
-    """The counts of classes and of pairs of them (parts of a Problem)."""
+class ClassCounts(NamedTuple):
+    """The counts of classes and of pairs of them (parts of SideArrays)."""
 
     pairs: Pairs
-    totals: LongArray
-    numbers: LongArray
+    totals: Int64Matrix
+    pair_numbers: Int64Array
     side: int
 
 

@@ -7,29 +7,24 @@ So a kernel changes cells without ever allocating.
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from classgram.runtime.compiled import kernel_part
-
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
+from classgram.runtime.compiled.arrays import Int32Array, Int64Array
 
 
 class SparseCells(NamedTuple):
     """Counts N(g, c) that are not zero."""
 
-    starts: LongArray
+    starts: Int64Array
     """Where each row begins in the pool."""
-    lengths: LongArray
+    lengths: Int64Array
     """The entries of each row."""
-    rooms: LongArray
+    rooms: Int64Array
     """The entries each row has room for."""
-    columns: IntArray
+    columns: Int32Array
     """The pool: columns rise within a row."""
-    counts: IntArray
+    counts: Int32Array
     """The counts, beside the columns; 0 is allowed."""
-    used: LongArray
+    used: Int64Array
     """The end of the part of the pool that is in use; it lies in one of two halves."""
 
 
@@ -72,7 +67,7 @@ def sparse_cell(cells: SparseCells, row: int, column: int) -> int:
 
 
 @kernel_part
-def read_sparse_row(cells: SparseCells, row: int, counts: LongArray) -> None:
+def read_sparse_row(cells: SparseCells, row: int, counts: Int64Array) -> None:
     """Write N(row, c) for the first classes c."""
     for c in range(counts.size):
         counts[c] = 0

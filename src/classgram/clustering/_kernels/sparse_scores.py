@@ -5,30 +5,30 @@ these constants, corrected at the cells that are not zero. Pairs seen once and s
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from classgram.clustering._kernels.class_table import ClassTable
-from classgram.clustering._kernels.criterion import Ready, Terms, difference, logarithmic
-from classgram.clustering._kernels.side_arrays import IntArray, Profile, Scratch
+from classgram.clustering._kernels.criterion import KernelCriterion, Terms, log_term, pair_gain
+from classgram.clustering._kernels.score_errors import FIXED_ROUNDINGS, Magnitude, ScoreError, rounding_error
+from classgram.clustering._kernels.side_arrays import Buffers, Profile
 from classgram.runtime.compiled import kernel_part
-
-FloatArray = NDArray[np.float64]
+from classgram.runtime.compiled.arrays import Float64Array, Int32Array
 
 
 @kernel_part
-def add_entries(columns: IntArray, counts: IntArray, amount: int, terms: Terms, sums: FloatArray) -> None:
+def add_entries(
+    columns: Int32Array, counts: Int32Array, amount: int, terms: Terms, sums: Float64Array
+) -> None:
     """Correct the sums where a row is not zero."""
-    values, shift = terms.pair_values, terms.pair_shift
-    base = logarithmic(values, shift, amount)
+    base = log_term(terms.pair_values, terms.pair_shift, amount)
     for k in range(columns.size):
-        sums[columns[k]] += difference(values, shift, counts[k], amount) - base
+        sums[columns[k]] += pair_gain(terms, counts[k], amount) - base
 
 
 @kernel_part
 def count_sparse_seen(
-    columns: IntArray, counts: IntArray, single: int, once: IntArray, seen: IntArray
+    columns: Int32Array, counts: Int32Array, single: int, once: Int32Array, seen: Int32Array
 ) -> None:
-    """Correct the numbers of pairs newly seen and seen once where a row is not zero."""
+    """Correct the changes of n1 and n+ where a row is not zero."""
     for k in range(columns.size):
         column, count = columns[k], counts[k]
         positive = np.int32(count > 0)
@@ -39,33 +39,38 @@ def count_sparse_seen(
 @kernel_part
 def score_sparse(
     table: ClassTable,
-    criterion: tuple[Terms, Ready],
-    scratch: Scratch,
+    criterion: KernelCriterion,
+    buffers: Buffers,
     profile: Profile,
-    bound: float,
+    magnitude: Magnitude,
     most: int,
-) -> float:
-    """Fill the score of every candidate without the global term; give the bound of its error."""
-    terms = criterion[0]
-    cells, sums, scores = table.cells, scratch.sums, scratch.scores
+) -> ScoreError:
+    """Write the score of every candidate without the global term, and its n1 and n+; return the error."""
+    terms = criterion.terms
+    cells, sums, scores, pair_counts = (
+        table.cells,
+        buffers.scores.sums,
+        buffers.scores.scores,
+        buffers.pair_counts,
+    )
     constant = 0.0
     single_amounts = 0
     for i in range(profile.length):
-        constant += logarithmic(terms.pair_values, terms.pair_shift, profile.amounts[i])
+        constant += log_term(terms.pair_values, terms.pair_shift, profile.amounts[i])
         single_amounts += 1 if profile.amounts[i] == 1 else 0
     for c in range(sums.size):
         sums[c] = constant
-        scratch.once[c] = single_amounts
-        scratch.seen[c] = profile.length
+        pair_counts.once[c] = single_amounts
+        pair_counts.seen[c] = profile.length
     for i in range(profile.length):
         key, amount = profile.keys[i], profile.amounts[i]
         start = cells.starts[key]
         end = start + cells.lengths[key]
         columns, counts = cells.columns[start:end], cells.counts[start:end]
         add_entries(columns, counts, amount, terms, sums)
-        if terms.discount > 0.0:
-            count_sparse_seen(columns, counts, 1 if amount == 1 else 0, scratch.once, scratch.seen)
+        if terms.counts_pairs:
+            count_sparse_seen(columns, counts, 1 if amount == 1 else 0, pair_counts.once, pair_counts.seen)
     for c in range(sums.size):
-        scores[c] = np.float32(sums[c] + scratch.total_row[c])
+        scores[c] = np.float32(sums[c] + buffers.scores.class_terms[c])
     # The sums are in double precision: only the class term and the end are rounded.
-    return 16 * 6e-8 * bound
+    return ScoreError(0.0, rounding_error(FIXED_ROUNDINGS, magnitude))

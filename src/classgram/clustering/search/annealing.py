@@ -6,7 +6,7 @@ linearly to zero. F may fall meanwhile, so the best classes on the way are kept.
 
 import numpy as np
 
-from classgram.clustering._kernels.side_arrays import NOISE_VALUES, Rule
+from classgram.clustering._kernels.side_arrays import NOISE_VALUES, MoveRule
 from classgram.clustering.search.sweep import Best, Cursor, SearchProgress, SweepKind, retry_slack
 from classgram.clustering.tuning import SearchTuning
 from classgram.options import SearchOptions
@@ -29,7 +29,7 @@ def gumbel_noise(seed: int, width: int) -> Float32Array:
     return np.concatenate([values, np.resize(values, width)])
 
 
-def move_rule(progress: SearchProgress, cursor: Cursor) -> Rule:
+def move_rule(progress: SearchProgress, cursor: Cursor) -> MoveRule:
     """Return when an element of an open sweep moves."""
     options, tuning, number = progress.options, progress.problem.tuning, len(progress.history)
     threshold, temperature = cursor.threshold, 0.0
@@ -39,7 +39,7 @@ def move_rule(progress: SearchProgress, cursor: Cursor) -> Rule:
     # A seed for every sweep and side; the kernel mixes in the element.
     seed = ((options.seed * 1009 + number) * 2 + cursor.side) % (1 << 63)
     slack = retry_slack(progress, cursor.kind)
-    return Rule(threshold, tuning.runner_up_margin, slack, temperature, seed, progress.noise)
+    return MoveRule(threshold, tuning.runner_up_margin, slack, temperature, seed, progress.noise)
 
 
 def keep_best(progress: SearchProgress, value: float) -> None:

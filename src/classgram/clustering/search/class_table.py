@@ -1,4 +1,4 @@
-"""Class tables in their two forms: dense with ready differences, or sparse where most pairs never occur.
+"""Class tables, dense with precomputed differences, or sparse where most pairs never occur.
 
 Sweeps over all classes give the same classes with both: they only rank candidates, and exact values decide.
 """
@@ -6,22 +6,28 @@ Sweeps over all classes give the same classes with both: they only rank candidat
 from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 
 from classgram.clustering._kernels import class_table as kernel
-from classgram.clustering._kernels.class_table import ClassTable
-from classgram.clustering._kernels.criterion import LEVELS, Ready, Terms
+from classgram.clustering._kernels.class_table import Cells, ClassTable
+from classgram.clustering._kernels.criterion import LEVELS, KernelCriterion
 from classgram.clustering._kernels.ranking import BLOCK
-from classgram.clustering._kernels.side_arrays import Cells, IntArray
 from classgram.clustering._kernels.sparse_cells import SparseCells, half_size
 from classgram.clustering.tuning import SearchTuning
 from classgram.counts.events import Events
-from classgram.runtime.compiled import packed
+from classgram.runtime.compiled import packed as prepared
+from classgram.runtime.compiled.arrays import Int32Array, Int32Matrix, Int64Array, Int64Matrix
 
 CELL_BYTES = 8 + LEVELS
-"""What a cell of a dense table takes at most: its count, a code, and ready differences."""
+"""What a cell of a dense table takes at most: its count, a code, and precomputed differences."""
 
-Counts = npt.NDArray[np.int64]
+SMALL_BYTES = 1 << 28
+"""Tables up to this are dense: they are quick, and the kernels for sparse ones need not be compiled."""
+
+LARGE_BYTES = 3 << 30
+"""Tables beyond this are sparse, so that they fit."""
+
+FEW_PAIRS = 0.05
+"""Tables with fewer pairs of elements than this for each cell are sparse, because that is faster."""
 
 
 def padded(width: int) -> int:
@@ -40,8 +46,8 @@ def prefers_sparse(pairs: int, rows: int, columns: int, orientations: int, tunin
     return size > tuning.largest_dense_bytes or (size > tuning.small_table_bytes and few)
 
 
-def dense_table(cells: IntArray, totals: Counts, terms: Terms, ready: Ready) -> ClassTable:
-    """Give a table with its ready differences."""
+def dense_table(cells: Int32Matrix, totals: Int64Matrix, criterion: KernelCriterion) -> ClassTable:
+    """Give a table with its precomputed differences."""
     rows, width = cells.shape
     differences = np.empty((rows * LEVELS + 1, width), np.uint8)
     made = ClassTable(
@@ -50,19 +56,19 @@ def dense_table(cells: IntArray, totals: Counts, terms: Terms, ready: Ready) -> 
         np.zeros(width, cells.dtype),
         differences,
         differences.view(np.uint64),
-        np.empty((rows + 1, width) if terms.discount > 0 else (0, 0), np.int16),
+        np.empty((rows + 1, width) if criterion.terms.counts_pairs else (0, 0), np.int16),
         np.zeros((rows, -(-width // 64) * 8), np.uint8),
         np.zeros(rows, np.uint8),
         totals,
         totals.astype(np.float32),
     )
-    table = packed(made)
-    kernel.fill_differences(table, (terms, ready))
+    table = prepared(made)
+    kernel.fill_differences(table, criterion)
     return table
 
 
-def sparse_table(cells: SparseCells, totals: Counts) -> ClassTable:
-    """Give a table with nothing kept ready."""
+def sparse_table(cells: SparseCells, totals: Int64Matrix) -> ClassTable:
+    """Give a table with nothing precomputed."""
     return ClassTable(
         cells,
         np.zeros((0, 0), np.uint8),
@@ -98,14 +104,16 @@ def empty_table(like: ClassTable) -> ClassTable:
     )
 
 
-def class_pairs(events: Events, contexts: IntArray, words: IntArray) -> tuple[Counts, Counts]:
+def class_pairs(events: Events, contexts: Int32Array, words: Int32Array) -> tuple[Int64Array, Int64Array]:
     """Give the class of the context and of the word of every entry of the events, by context."""
     by_row = events.by_row
     owners = np.repeat(contexts.astype(np.int64), np.diff(by_row.starts))
     return owners, words.astype(np.int64)[by_row.columns]
 
 
-def sparse_cells(pairs: tuple[Counts, Counts], amounts: IntArray, shape: tuple[int, int]) -> SparseCells:
+def sparse_cells(
+    pairs: tuple[Int64Array, Int64Array], amounts: Int32Array, shape: tuple[int, int]
+) -> SparseCells:
     """Count pairs of classes (row, column) into sparse cells.
 
     There can never be more cells than pairs, whatever classes their members move to.
@@ -136,10 +144,10 @@ def sparse_cells(pairs: tuple[Counts, Counts], amounts: IntArray, shape: tuple[i
     return cells
 
 
-def entry_places(cells: SparseCells) -> Counts:
+def entry_places(cells: SparseCells) -> Int64Array:
     """Give where the entries of all rows stand in the pool, row by row."""
     offsets = cells.starts - (np.cumsum(cells.lengths) - cells.lengths)
-    places: Counts = np.arange(int(cells.lengths.sum())) + np.repeat(offsets, cells.lengths)
+    places: Int64Array = np.arange(int(cells.lengths.sum())) + np.repeat(offsets, cells.lengths)
     return places
 
 
@@ -149,14 +157,14 @@ def row_count(table: ClassTable) -> int:
     return cells.starts.size if isinstance(cells, SparseCells) else cells.shape[0]
 
 
-def listed_counts(cells: Cells) -> IntArray:
+def listed_counts(cells: Cells) -> Int32Matrix:
     """Give counts row by row, those of a sparse table without its zeros, as a matrix."""
     if isinstance(cells, SparseCells):
         return cells.counts[entry_places(cells)][None]
-    return cells
+    return cast(Int32Matrix, cells)
 
 
-def class_sums(cells: Cells, width: int) -> tuple[Counts, Counts]:
+def class_sums(cells: Cells, width: int) -> tuple[Int64Array, Int64Array]:
     """Give the sums of the columns and of the rows."""
     if not isinstance(cells, SparseCells):
         return cells.sum(0, dtype=np.int64), cells.sum(1, dtype=np.int64)
@@ -168,12 +176,12 @@ def class_sums(cells: Cells, width: int) -> tuple[Counts, Counts]:
     return by_column.astype(np.int64), by_row.astype(np.int64)
 
 
-def dense_cells(cells: Cells, width: int) -> IntArray:
+def dense_cells(cells: Cells, width: int) -> Int32Matrix:
     """Give all cells of either form, zeros too."""
     if not isinstance(cells, SparseCells):
-        return cells
+        return cast(Int32Matrix, cells)
     places = entry_places(cells)
     result = np.zeros((cells.starts.size, width), cells.counts.dtype)
     owners = np.repeat(np.arange(cells.starts.size), cells.lengths)
     result[owners, cells.columns[places]] = cells.counts[places]
-    return cast(IntArray, result)
+    return result

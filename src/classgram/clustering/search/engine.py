@@ -11,8 +11,8 @@ import numpy as np
 from classgram.clustering._kernels.class_table import renew_rows
 from classgram.clustering._kernels.moves import apply_proposals
 from classgram.clustering._kernels.proposals import propose_classes
-from classgram.clustering._kernels.runners_up import propose_rivals
-from classgram.clustering._kernels.side_arrays import Rule, Scratch
+from classgram.clustering._kernels.runners_up import propose_runners_up
+from classgram.clustering._kernels.side_arrays import Buffers, MoveRule
 from classgram.clustering.search.state import State
 from classgram.clustering.tuning import TUNING, SearchTuning
 from classgram.errors import InputError
@@ -37,7 +37,7 @@ class Rounds(Protocol):
 class Engine(Protocol):
     """What a search asks of an engine."""
 
-    def rounds(self, state: State, side: int, rule: Rule, runners_up: bool) -> Rounds:
+    def rounds(self, state: State, side: int, rule: MoveRule, runners_up: bool) -> Rounds:
         """Return the rounds of a sweep; ``runners_up``: whether no other classes are tried."""
         ...
 
@@ -51,7 +51,7 @@ class LocalEngine:
             raise InputError("--threads must be 1 or more")
         self.tuning = tuning
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
-        self._scratch: dict[int, list[Scratch]] = {}
+        self._buffers: dict[int, list[Buffers]] = {}
         self._state: State | None = None
 
     def __enter__(self) -> "LocalEngine":
@@ -69,10 +69,10 @@ class LocalEngine:
         """End the threads."""
         if self._pool is not None:
             self._pool.shutdown()
-        self._scratch.clear()
+        self._buffers.clear()
         self._state = None
 
-    def rounds(self, state: State, side: int, rule: Rule, runners_up: bool) -> "LocalRounds":
+    def rounds(self, state: State, side: int, rule: MoveRule, runners_up: bool) -> "LocalRounds":
         """Return the rounds of a sweep; ``runners_up``: whether no other classes are tried."""
         return LocalRounds(self, state, side, rule, runners_up)
 
@@ -94,47 +94,51 @@ class LocalEngine:
             if error is not None:
                 raise error
 
-    def buffers(self, state: State, side: int) -> list[Scratch]:
+    def buffers(self, state: State, side: int) -> list[Buffers]:
         """Return working memory for every thread, made once for a state."""
         if self._state is not state:
             self._state = state
-            self._scratch.clear()
-        if side not in self._scratch:
-            self._scratch[side] = [packed(state.sides[side].scratch()) for _ in range(self.threads)]
-        return self._scratch[side]
+            self._buffers.clear()
+        if side not in self._buffers:
+            self._buffers[side] = [packed(state.sides[side].buffers()) for _ in range(self.threads)]
+        return self._buffers[side]
 
 
 class LocalRounds:
     """Rounds on the threads of this process; what kernels are handed again and again is prepared once."""
 
-    def __init__(self, engine: LocalEngine, state: State, side: int, rule: Rule, runners_up: bool) -> None:
-        arrays = state.sides[side]
-        self._engine, self._rule = engine, packed(rule)
-        self._buffers = engine.buffers(state, side)
-        self._problem, self._criterion = packed(arrays.problem), packed((state.terms, state.ready))
-        self._table, self._mirror = packed(self._problem.table), packed(arrays.mirror)
-        self._slots = packed(self._buffers[0].slots)
-        self._runners_up = runners_up
+    def __init__(
+        self, engine: LocalEngine, state: State, number: int, rule: MoveRule, runners_up: bool
+    ) -> None:
+        side, buffers = state.sides[number], engine.buffers(state, number)
+        self._engine, self._rule, self._runners_up = engine, packed(rule), runners_up
+        arrays, criterion = packed(side.arrays), packed(state.kernel_criterion)
+        self._table, self._criterion = packed(arrays.table), criterion
+        profile, mirror, terms = packed(buffers[0].profile), packed(side.mirror), packed(criterion.terms)
+        self._apply = partial(apply_proposals, arrays, mirror, terms, profile)
+        if runners_up:
+            self._propose = [partial(propose_runners_up, arrays, terms, each.profile) for each in buffers]
+        else:
+            self._propose = [partial(propose_classes, arrays, criterion, each) for each in buffers]
         # Sweeps over runners-up, and over the other side, leave derived numbers stale: as if all had moved.
-        self._moved = arrays.movable.size
+        self._moved = side.movable.size
 
     def propose(self, elements: Int32Array) -> Int64Array:
         """Return the best class of each element, shared among the threads where it is worth it."""
         if not self._runners_up:
             self.renew()
-        propose = propose_rivals if self._runners_up else propose_classes
         proposals = np.zeros(elements.size, np.int64)
         shares = min(self._engine.threads, max(elements.size // self._engine.tuning.elements_per_thread, 1))
         if shares == 1:
-            propose(self._problem, self._criterion, self._buffers[0], elements, proposals, self._rule)
+            self._propose[0](elements, proposals, self._rule)
             return proposals
         # Elements that come first take longest, so they are dealt out.
         dealt = [np.ascontiguousarray(elements[number::shares]) for number in range(shares)]
         found = [np.zeros(part.size, np.int64) for part in dealt]
         self._engine.run(
             [
-                partial(propose, self._problem, self._criterion, memory, part, best, self._rule)
-                for memory, part, best in zip(self._buffers, dealt, found, strict=False)
+                partial(propose, part, best, self._rule)
+                for propose, part, best in zip(self._propose, dealt, found, strict=False)
             ]
         )
         for number, best in enumerate(found):
@@ -143,10 +147,7 @@ class LocalRounds:
 
     def apply(self, elements: Int32Array, proposals: Int64Array) -> int:
         """Move each element, in order, if its gain still holds; return how many moved."""
-        moved = apply_proposals(
-            self._problem, self._mirror, self._criterion, self._slots, elements, proposals, self._rule
-        )
-        self._moved = int(moved)
+        self._moved = int(self._apply(elements, proposals, self._rule))
         return self._moved
 
     def renew(self) -> None:

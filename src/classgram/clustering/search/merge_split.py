@@ -11,12 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from classgram.clustering._kernels.merging import Merging, fill_losses
-from classgram.clustering._kernels.runners_up import AT_ONCE
+from classgram.clustering._kernels.runners_up import RETRY_AT_ONCE
 from classgram.clustering.criteria import small_values
-from classgram.clustering.problem import state_from_maps
 from classgram.clustering.search.annealing import keep_best
 from classgram.clustering.search.class_table import dense_cells
-from classgram.clustering.search.state import Side, State
+from classgram.clustering.search.state import Side, State, state_from_maps
 from classgram.clustering.search.sweep import SearchProgress, Sweep, SweepKind, touched_classes
 from classgram.clustering.tuning import TUNING, SearchTuning
 from classgram.runtime.compiled.arrays import (
@@ -94,15 +93,15 @@ def _carry_memory(before: State, after: State) -> int:
     """
     moved = 0
     for old, new in zip(before.sides, after.sides, strict=True):
-        classes = new.problem.classes
-        kept = touched_classes(old.problem.classes, classes, new.width)[classes] == 0
-        memory = new.problem.memory
+        classes = new.arrays.classes
+        kept = touched_classes(old.arrays.classes, classes, new.width)[classes] == 0
+        memory = new.arrays.memory
         for name in memory._fields:
-            getattr(memory, name)[:] = getattr(old.problem.memory, name)
+            getattr(memory, name)[:] = getattr(old.arrays.memory, name)
         # Any class will do as a runner-up: for contested elements all classes are tried.
-        memory.rivals[~kept, 0] = 0
-        memory.due[~kept] = AT_ONCE
-        moved += int((old.problem.classes != classes).sum())
+        memory.runners_up[~kept, 0] = 0
+        memory.retry_at[~kept] = RETRY_AT_ONCE
+        moved += int((old.arrays.classes != classes).sum())
     return moved
 
 
@@ -112,11 +111,11 @@ def propose(state: State, tuning: SearchTuning = TUNING) -> tuple[Proposal, ...]
     for side in state.sides:
         swaps: tuple[Swap, ...] = ()
         leaving = np.zeros(0, np.int32)
-        count = side.problem.candidates
+        count = side.arrays.candidates
         small = count <= tuning.merge_split_classes and side.rows * count <= tuning.merge_split_cells
         if small and side.movable.size > 0:
             chosen = _best_halves(members := _gather_members(side), side, tuning)
-            gains = _split_gains(side, members, chosen, state.criterion.discount > 0)
+            gains = _split_gains(side, members, chosen, state.criterion.forbids_single_counts)
             leaving, swaps = members.elements[chosen], _choose_swaps(side, gains)
         proposals.append(Proposal(swaps, leaving))
     return tuple(proposals)
@@ -163,21 +162,21 @@ def _choose_swaps(side: Side, gains: Float64Array) -> tuple[Swap, ...]:
 
 def _fixed_classes(side: Side) -> BoolArray:
     """Tell which classes hold elements that may not move, so that the class must stay."""
-    problem = side.problem
-    movable = np.zeros(problem.classes.size, np.bool_)
+    arrays = side.arrays
+    movable = np.zeros(arrays.classes.size, np.bool_)
     movable[side.movable] = True
     fixed = np.zeros(side.width, np.bool_)
-    fixed[problem.classes[~movable]] = True
-    return fixed[: problem.candidates]
+    fixed[arrays.classes[~movable]] = True
+    return fixed[: arrays.candidates]
 
 
 def merge_losses(side: Side) -> Float64Matrix:
     """Return what each pair of classes would lose if merged, indexed [a, b], infinite unless a < b."""
-    problem = side.problem
-    count = problem.candidates
+    arrays = side.arrays
+    count = arrays.candidates
     losses = np.full((count, count), np.inf)
-    cells = dense_cells(problem.table.cells, side.width).astype(np.int64)
-    merging = Merging(cells, problem.table.totals, losses, small_values(0.0), problem.tied)
+    cells = dense_cells(arrays.table.cells, side.width).astype(np.int64)
+    merging = Merging(cells, arrays.table.totals, losses, small_values(0.0), arrays.tied)
     fill_losses(merging, np.arange(count, dtype=np.int32), np.empty(count, np.int64))
     return losses
 
@@ -201,7 +200,7 @@ def _best_halves(members: Members, side: Side, tuning: SearchTuning) -> BoolArra
 
 def _gather_members(side: Side) -> Members:
     """Return the profiles of all movable elements, by class."""
-    problem, events = side.problem, side.problem.events
+    arrays, events = side.arrays, side.arrays.events
     elements = side.movable
     rows = side.rows
     starts, ends = events.starts[elements], events.starts[elements + 1]
@@ -214,11 +213,11 @@ def _gather_members(side: Side) -> Members:
     keys, places = np.unique(owners * rows + opposite, return_inverse=True)
     amounts = np.bincount(places, events.amounts[entries])
     owners = keys // rows
-    classes = problem.classes[elements].astype(np.int64)
+    classes = arrays.classes[elements].astype(np.int64)
     return Members(
         elements,
         classes,
-        problem.sizes[elements],
+        arrays.sizes[elements],
         owners,
         classes[owners] * rows + keys % rows,
         amounts.astype(np.float64),
@@ -269,13 +268,13 @@ def _prefers_first(members: Members, totals: Float64Array, chosen: BoolArray, ro
 
 def _split_gains(side: Side, members: Members, chosen: BoolArray, several: bool) -> Float64Array:
     """Return what F gains if each class is split as chosen; minus infinity where that is impossible."""
-    count = side.problem.candidates
+    count = side.arrays.candidates
     totals = _class_columns(side)
     first = np.bincount(members.cells, members.amounts * chosen[members.owners], totals.size)
     terms = _entropy_terms(first) + _entropy_terms(totals - first) - _entropy_terms(totals)
     gains: Float64Array = terms.reshape(count, -1).sum(axis=1)
     for place in range(members.sizes.shape[1]):
-        total = side.problem.table.totals[place, :count].astype(np.float64)
+        total = side.arrays.table.totals[place, :count].astype(np.float64)
         half = np.bincount(members.classes, members.sizes[:, place] * chosen, count)
         gains -= _entropy_terms(half) + _entropy_terms(total - half) - _entropy_terms(total)
         if several:
@@ -288,5 +287,5 @@ def _split_gains(side: Side, members: Members, chosen: BoolArray, several: bool)
 
 def _class_columns(side: Side) -> Float64Array:
     """Return the counts of all classes with all opposite classes, one class after the other."""
-    columns = dense_cells(side.problem.table.cells, side.width)[:, : side.problem.candidates]
+    columns = dense_cells(side.arrays.table.cells, side.width)[:, : side.arrays.candidates]
     return np.ascontiguousarray(columns.T).ravel().astype(np.float64)

@@ -9,7 +9,7 @@ elements that have any; and finally on the elements that are uncertain of their 
 from collections.abc import Iterator
 from enum import StrEnum
 
-from classgram.clustering._kernels.side_arrays import ONCE
+from classgram.clustering._kernels.side_arrays import N_ONCE
 from classgram.clustering.criteria import LeavingOneOut, estimated_discount
 from classgram.clustering.search.annealing import is_annealing, keep_best
 from classgram.clustering.search.merge_split import merge_and_split
@@ -109,7 +109,7 @@ def _is_fast(progress: SearchProgress) -> bool:
     options = progress.options
     if progress.batch == 1 or options.sweeps is not None or options.heuristic:
         return False
-    work = sum(side.movable.size * side.problem.candidates for side in progress.state.sides)
+    work = sum(side.movable.size * side.arrays.candidates for side in progress.state.sides)
     return work >= progress.problem.tuning.small_search
 
 
@@ -120,7 +120,7 @@ def _better_discount(progress: SearchProgress) -> bool:
     if problem.options.discount != "estimate" or not isinstance(criterion, LeavingOneOut):
         return False
     before = state.value()
-    once = int(state.sides[0].problem.numbers[ONCE])
+    once = int(state.sides[0].arrays.pair_numbers[N_ONCE])
     total = problem.events.total
     state.use_criterion(LeavingOneOut(estimated_discount(once, state.seen_twice())), total)
     if state.value() > before + problem.tuning.smallest_gain * abs(before):

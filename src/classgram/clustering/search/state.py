@@ -1,33 +1,36 @@
 """The state of a search: the classes, and the class table in both orientations.
 
-Words are predicted, contexts predict. Tied classes are one problem with a table of twice as many
-rows (a class as predecessor, then as follower); classes that are apart are two problems whose
-tables mirror each other. The kernels know only problems.
+Words are predicted, contexts predict. Tied classes are one side with a table of twice as many
+rows (a class as predecessor, then as follower); classes that are apart are two sides whose
+tables mirror each other. The kernels know only sides.
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from classgram.clustering._kernels import class_table as kernel
-from classgram.clustering._kernels.class_table import CUT, ClassTable, is_sparse
-from classgram.clustering._kernels.criterion import LEVELS, Ready, Terms, global_term
-from classgram.clustering._kernels.dense_scores import FEW
+from classgram.clustering._kernels.class_table import SHORT_LIMIT, Cells, ClassTable, is_sparse
+from classgram.clustering._kernels.criterion import LEVELS, KernelCriterion, Terms
+from classgram.clustering._kernels.dense_scores import FEW_ROWS
 from classgram.clustering._kernels.ranking import BLOCK
 from classgram.clustering._kernels.side_arrays import (
-    KINDS,
-    NUMBERS,
-    ONCE,
-    SEEN,
-    Cells,
+    N_CLASSES,
+    N_ONCE,
+    N_SEEN,
+    PAIR_NUMBERS,
+    Buffers,
     Memory,
-    Problem,
-    Scratch,
-    Slots,
+    PairCountBuffers,
+    ProfileBuffers,
+    RowBuffers,
+    ScoreBuffers,
+    SideArrays,
 )
-from classgram.clustering.criteria import Criterion, kernel_terms
+from classgram.clustering.criteria import Criterion, PairSums
+from classgram.clustering.problem import ClusteringProblem, Numbering
 from classgram.clustering.search.class_table import (
     CELL_BYTES,
     class_pairs,
@@ -35,6 +38,7 @@ from classgram.clustering.search.class_table import (
     empty_table,
     listed_counts,
     padded,
+    prefers_sparse,
     row_count,
     sparse_cells,
     sparse_table,
@@ -44,70 +48,64 @@ from classgram.counts.events import Events
 from classgram.errors import InputError
 from classgram.runtime.compiled import frozen
 
-RIVALS = 8
+RUNNERS_UP = 8
 """Classes remembered for each element because they came near to being best."""
 
 ClassMap = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
 
 
-class Numbering(NamedTuple):
-    """The class numbers of one side: those that may be joined come first, the pinned ones last."""
-
-    candidates: int
-    pinned: int
-
-    @property
-    def total(self) -> int:
-        """All class numbers."""
-        return self.candidates + self.pinned
-
-
 @dataclass(frozen=True)
 class Side:
-    """A problem for the kernels, the table that mirrors its own, and the elements that may move."""
+    """One side for the kernels, the table that mirrors its own, and the elements that may move."""
 
-    problem: Problem
+    arrays: SideArrays
     mirror: ClassTable
     movable: npt.NDArray[np.int32]
 
     @property
     def rows(self) -> int:
         """The rows of the table: opposite classes."""
-        return row_count(self.problem.table)
+        return row_count(self.arrays.table)
 
     @property
     def width(self) -> int:
         """The columns of the table: candidates, pinned classes, and what fills the last vector."""
-        return int(self.problem.table.totals.shape[1])
+        return int(self.arrays.table.totals.shape[1])
 
-    def scratch(self) -> Scratch:
+    def buffers(self) -> Buffers:
         """Give working memory for one thread."""
         rows, width = self.rows, self.width
-        sparse = is_sparse(self.problem.table)
+        sparse = is_sparse(self.arrays.table)
         scores = np.zeros(width, np.float32)
-        amounts = self.problem.events.amounts.dtype
-        return Scratch(
-            slots=Slots(np.zeros(rows, np.int32), np.zeros(rows, amounts), np.zeros(rows, amounts)),
-            rows=np.zeros((LEVELS, rows + 8), np.int64),
-            shares=np.zeros((LEVELS, rows + 8), np.uint16),
-            lengths=np.zeros(LEVELS, np.int64),
-            heavy_rows=np.zeros(LEVELS * FEW, np.int64),
-            weights=np.zeros(LEVELS * FEW, np.float32),
-            sums_of_ones=np.zeros(width, np.uint16),
-            sums_of_pairs=np.zeros(width, np.uint16),
-            scores=scores,
-            score_blocks=scores.reshape(-1, BLOCK),
-            tops=np.zeros(width // BLOCK, np.float32),
-            row_values=np.zeros(CUT, np.float32),
-            sums=np.zeros(width if sparse else 0),
-            packed=np.zeros(width, np.int16),
-            once=np.zeros(width, np.int32),
-            seen=np.zeros(width, np.int32),
-            total_row=np.zeros(width, np.float32),
-            total_sizes=np.full(2, -1, np.int64),
-            rival_scores=np.zeros(RIVALS, np.float32),
-            logs=np.zeros(rows + 4),
+        amounts = self.arrays.events.amounts.dtype
+        return Buffers(
+            ProfileBuffers(np.zeros(rows, np.int32), np.zeros(rows, amounts), np.zeros(rows, amounts)),
+            RowBuffers(
+                rows=np.zeros((LEVELS, rows + 8), np.int64),
+                shares=np.zeros((LEVELS, rows + 8), np.uint16),
+                lengths=np.zeros(LEVELS, np.int64),
+                single_rows=np.zeros(LEVELS * FEW_ROWS, np.int64),
+                single_weights=np.zeros(LEVELS * FEW_ROWS, np.float32),
+                sums_of_ones=np.zeros(width, np.uint16),
+                sums_of_pairs=np.zeros(width, np.uint16),
+                row_values=np.zeros(SHORT_LIMIT, np.float32),
+            ),
+            ScoreBuffers(
+                scores=scores,
+                blocks=scores.reshape(-1, BLOCK),
+                tops=np.zeros(width // BLOCK, np.float32),
+                sums=np.zeros(width if sparse else 0),
+                class_terms=np.zeros(width, np.float32),
+                class_term_sizes=np.full(2, -1, np.int64),
+                runner_up_scores=np.zeros(RUNNERS_UP, np.float32),
+            ),
+            PairCountBuffers(
+                both=np.zeros(width, np.int16),
+                once=np.zeros(width, np.int32),
+                seen=np.zeros(width, np.int32),
+                logarithms=np.zeros(rows + 4),
+            ),
         )
 
 
@@ -116,8 +114,7 @@ class State:
     """Everything a search changes; ``maps`` are the contexts' and the words', or one for both."""
 
     criterion: Criterion
-    terms: Terms
-    ready: Ready
+    kernel_criterion: KernelCriterion
     sides: tuple[Side, ...]
     maps: tuple[ClassMap, ...]
     numberings: tuple[Numbering, ...]
@@ -128,33 +125,23 @@ class State:
 
     def value(self) -> float:
         """Give F, computed anew from the table."""
-        pairs, once, seen = kernel.sum_pair_values(
-            listed_counts(self.table), self.terms.pair_values, self.criterion.pair_shift
-        )
-        result = float(pairs)
-        problem = self.sides[0].problem
-        kinds = 1
-        for totals in (problem.table.totals[0], self.context_totals):
-            several = totals[totals > 1].astype(np.float64)
-            result -= float((several * np.log(several - self.criterion.total_shift)).sum())
-            kinds *= int((totals > 0).sum())
-        if self.criterion.discount > 0:
-            result += float(global_term(self.criterion.discount, once, seen, kinds))
-        assert once == problem.numbers[ONCE], "the running number of pairs seen once is wrong"
-        assert seen == problem.numbers[SEEN], "the running number of pairs seen is wrong"
-        return result
+        pairs = PairSums(*kernel.sum_pairs(listed_counts(self.table), self.kernel_criterion.terms))
+        arrays = self.sides[0].arrays
+        assert pairs.once == arrays.pair_numbers[N_ONCE], "the running number of pairs seen once is wrong"
+        assert pairs.seen == arrays.pair_numbers[N_SEEN], "the running number of pairs seen is wrong"
+        return self.criterion.value_from(pairs, arrays.table.totals[0], self.context_totals)
 
     def seen_twice(self) -> int:
         """Give the number of class pairs seen twice."""
         return int((listed_counts(self.table) == 2).sum())
 
     def use_criterion(self, criterion: Criterion, total: int) -> None:
-        """Go on with another criterion (another discount): all ready differences are renewed."""
+        """Go on with another criterion (another discount): all that is precomputed is renewed."""
         self.criterion = criterion
-        self.terms, self.ready = kernel_terms(criterion, total)
+        self.kernel_criterion = criterion.kernel_form(total)
         for side in self.sides:
-            if not is_sparse(side.problem.table):
-                kernel.fill_differences(side.problem.table, (self.terms, self.ready))
+            if not is_sparse(side.arrays.table):
+                kernel.fill_differences(side.arrays.table, self.kernel_criterion)
 
 
 def kernel_events(rows: SparseRows, classes: ClassMap) -> kernel.Events:
@@ -177,11 +164,11 @@ def falling_order(sizes: Counts, allowed: npt.NDArray[np.bool_]) -> npt.NDArray[
 
 
 def empty_memory(elements: int, classes: int) -> Memory:
-    """Give the memory of a side whose elements have not been looked at."""
+    """Give the memory of a side whose elements have not been evaluated."""
     return Memory(
-        np.full((elements, RIVALS), -1, np.int32),
+        np.full((elements, RUNNERS_UP), -1, np.int32),
         np.zeros(elements, np.float32),
-        np.zeros((elements, RIVALS), np.float32),
+        np.zeros((elements, RUNNERS_UP), np.float32),
         np.zeros(classes),
         np.zeros(elements),
         np.zeros(1),
@@ -192,7 +179,7 @@ def tied_state(
     events: Events, criterion: Criterion, classes: ClassMap, numbering: Numbering, least: int
 ) -> State:
     """Give the state for one set of classes in both positions; elements seen ``least`` times move."""
-    terms, ready = kernel_terms(criterion, events.total)
+    kernel_form = criterion.kernel_form(events.total)
     size = events.columns
     both = np.concatenate([classes, classes + numbering.total]).astype(np.int32)
     own = both[:size]
@@ -202,24 +189,24 @@ def tied_state(
     kernel.fill_cells(stacked, own, cells)
     sizes = np.stack(events.sizes, axis=1)
     totals = np.stack([class_totals(own, sizes[:, side], width) for side in (0, 1)])
-    table = dense_table(cells, totals, terms, ready)
+    table = dense_table(cells, totals, kernel_form)
     words_by_contexts = cells[: numbering.total]
     memory = empty_memory(size, width)
-    problem = Problem(
+    arrays = SideArrays(
         stacked,
         own,
         frozen(sizes),
         table,
         memory,
-        running_numbers(words_by_contexts, terms, totals[0], totals[1]),
+        running_numbers(words_by_contexts, kernel_form.terms, totals[0], totals[1]),
         numbering.candidates,
         0,
         numbering.total,
-        memory.stir,
+        memory.neighbour_changes,
     )
     free = (own < numbering.candidates) & (sizes.max(axis=1) >= least)
-    side = Side(problem, table, falling_order(sizes.max(axis=1), free))
-    return State(criterion, terms, ready, (side,), (own,), (numbering,), words_by_contexts, totals[1])
+    side = Side(arrays, table, falling_order(sizes.max(axis=1), free))
+    return State(criterion, kernel_form, (side,), (own,), (numbering,), words_by_contexts, totals[1])
 
 
 def stack(events: Events) -> SparseRows:
@@ -235,10 +222,10 @@ def running_numbers(
     table: npt.NDArray[np.int32], terms: Terms, word_totals: Counts, context_totals: Counts
 ) -> Counts:
     """Give n1, n+ and the classes with N > 0 of words and of contexts."""
-    numbers = np.zeros(NUMBERS, np.int64)
-    _, numbers[ONCE], numbers[SEEN] = kernel.sum_pair_values(table, terms.pair_values, terms.pair_shift)
-    numbers[KINDS] = (word_totals > 0).sum()
-    numbers[KINDS + 1] = (context_totals > 0).sum()
+    numbers = np.zeros(PAIR_NUMBERS, np.int64)
+    _, numbers[N_ONCE], numbers[N_SEEN] = kernel.sum_pairs(table, terms)
+    numbers[N_CLASSES] = (word_totals > 0).sum()
+    numbers[N_CLASSES + 1] = (context_totals > 0).sum()
     return numbers
 
 
@@ -246,7 +233,7 @@ def separate_tables(
     events: Events,
     maps: tuple[ClassMap, ClassMap],
     numberings: tuple[Numbering, Numbering],
-    criterion: tuple[Terms, Ready],
+    criterion: KernelCriterion,
     form: tuple[bool, bool],
 ) -> tuple[ClassTable, ClassTable]:
     """Give the words' table and the contexts', which mirrors it, or is empty where they never move.
@@ -268,12 +255,12 @@ def separate_tables(
         return table, sparse_table(turned, context_totals)
     cells = np.zeros((rows, padded(columns)), events.by_row.counts.dtype)
     kernel.fill_cells(kernel_events(events.by_column, contexts), words, cells)
-    table = dense_table(cells, word_totals, *criterion)
+    table = dense_table(cells, word_totals, criterion)
     if not moving:
         return table, empty_table(table)
     mirror = np.zeros((columns, padded(rows)), cells.dtype)
     mirror[:, :rows] = cells[:, :columns].T
-    return table, dense_table(mirror, context_totals, *criterion)
+    return table, dense_table(mirror, context_totals, criterion)
 
 
 def separate_state(
@@ -289,32 +276,32 @@ def separate_state(
     ``least`` holds how often words and contexts must have been seen to move; the second is None
     where contexts never move (predictive).
     """
-    terms, ready = kernel_terms(criterion, events.total)
+    kernel_form = criterion.kernel_form(events.total)
     contexts, words = (np.array(classes, np.int32) for classes in maps)
     form = (sparse, least[1] is not None)
-    table, mirror = separate_tables(events, (contexts, words), numberings, (terms, ready), form)
+    table, mirror = separate_tables(events, (contexts, words), numberings, kernel_form, form)
     word_sizes, context_sizes = events.sizes
     context_totals = class_totals(contexts, context_sizes, numberings[0].total)
     memory = empty_memory(words.size, table.totals.shape[1])
     moving = 0 if least[1] is None else contexts.size
     context_memory = empty_memory(moving, mirror.totals.shape[1])
-    problem = Problem(
+    arrays = SideArrays(
         kernel_events(events.by_column, contexts),
         words,
         frozen(word_sizes[:, None]),
         table,
         memory,
-        running_numbers(listed_counts(table.cells), terms, table.totals[0], context_totals),
+        running_numbers(listed_counts(table.cells), kernel_form.terms, table.totals[0], context_totals),
         numberings[1].candidates,
         0,
         0,
-        context_memory.stir,
+        context_memory.neighbour_changes,
     )
     free = (words < numberings[1].candidates) & (word_sizes >= max(least[0], 1))
-    sides = [Side(problem, mirror, falling_order(word_sizes, free))]
+    sides = [Side(arrays, mirror, falling_order(word_sizes, free))]
     if least[1] is not None:
         free = (contexts < numberings[0].candidates) & (context_sizes >= max(least[1], 1))
-        other = problem._replace(
+        other = arrays._replace(
             events=kernel_events(events.by_row, words),
             classes=contexts,
             sizes=frozen(context_sizes[:, None]),
@@ -322,12 +309,12 @@ def separate_state(
             memory=context_memory,
             candidates=numberings[0].candidates,
             side=1,
-            stirred=memory.stir,
+            partner_changes=memory.neighbour_changes,
         )
         sides.append(Side(other, table, falling_order(context_sizes, free)))
     # Where contexts move, their counts are kept with their table.
     kept = mirror.totals[0] if mirror.totals.size else context_totals
-    return State(criterion, terms, ready, tuple(sides), (contexts, words), numberings, table.cells, kept)
+    return State(criterion, kernel_form, tuple(sides), (contexts, words), numberings, table.cells, kept)
 
 
 def check_memory(rows: int, columns: int, limit: int) -> None:
@@ -338,3 +325,22 @@ def check_memory(rows: int, columns: int, limit: int) -> None:
             f"a table of {rows:,} by {columns:,} classes needs {needed / 1e9:.1f} GB; "
             "ask for fewer classes or contexts"
         )
+
+
+def state_from_maps(
+    problem: ClusteringProblem,
+    criterion: Criterion,
+    maps: tuple[ClassMap, ...],
+    numbers: tuple[Numbering, ...],
+) -> State:
+    """Return the state of a search that has reached these classes."""
+    least = problem.move_min_count
+    if problem.tied:
+        check_memory(2 * numbers[0].total, numbers[0].total, problem.tuning.largest_table_bytes)
+        return tied_state(problem.events, criterion, maps[0], numbers[0], least)
+    moving = None if problem.options.shape == "predictive" else least
+    pairs, orientations = problem.events.by_row.columns.size, 1 if moving is None else 2
+    sparse = prefers_sparse(pairs, numbers[0].total, numbers[1].total, orientations, problem.tuning)
+    return separate_state(
+        problem.events, criterion, (maps[0], maps[1]), (numbers[0], numbers[1]), (least, moving), sparse
+    )

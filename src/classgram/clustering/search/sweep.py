@@ -7,7 +7,11 @@ from enum import StrEnum
 import numpy as np
 
 from classgram.clustering._kernels.heuristic import Candidates
-from classgram.clustering._kernels.runners_up import mark_hopeful, mark_unsure
+from classgram.clustering._kernels.runners_up import (
+    TouchedClasses,
+    mark_uncertain,
+    mark_worth_retrying,
+)
 from classgram.clustering.problem import ClusteringProblem
 from classgram.clustering.search.state import State
 from classgram.options import SearchOptions
@@ -126,10 +130,10 @@ def open_sweep(progress: SearchProgress, kind: SweepKind) -> Cursor:
     known = kind.adds_gains and _value_is_known(progress.history)
     value = progress.history[-1].F if known else state.value()
     for side in state.sides:
-        side.problem.memory.gained[0] = 0.0
+        side.arrays.memory.gained[0] = 0.0
     elements = tuple(_chosen_elements(progress, number, kind) for number in range(len(state.sides)))
     if kind in (SweepKind.FULL, SweepKind.UNCERTAIN):
-        progress.visited_classes = tuple(np.array(side.problem.classes) for side in state.sides)
+        progress.visited_classes = tuple(np.array(side.arrays.classes) for side in state.sides)
     return Cursor(kind, elements, value, tuning.smallest_gain * abs(value))
 
 
@@ -137,14 +141,14 @@ def value_after(progress: SearchProgress, cursor: Cursor) -> float:
     """Return F after a sweep."""
     if not cursor.kind.adds_gains:
         return progress.state.value()
-    return cursor.value + sum(float(side.problem.memory.gained[0]) for side in progress.state.sides)
+    return cursor.value + sum(float(side.arrays.memory.gained[0]) for side in progress.state.sides)
 
 
 def few_classes_touched(progress: SearchProgress) -> bool:
     """Tell whether elements have left or joined few classes since all elements were visited."""
     share = progress.problem.tuning.touched_share
     return all(
-        _touched(progress, number).sum() <= share * side.problem.candidates
+        _touched(progress, number).sum() <= share * side.arrays.candidates
         for number, side in enumerate(progress.state.sides)
     )
 
@@ -169,10 +173,10 @@ def _chosen_elements(progress: SearchProgress, number: int, kind: SweepKind) -> 
     side = progress.state.sides[number]
     if kind.tries_runners_up:
         marks = np.zeros(side.movable.size, np.uint8)
-        mark_hopeful(side.problem, side.movable, retry_slack(progress, kind), marks)
+        mark_worth_retrying(side.arrays, side.movable, retry_slack(progress, kind), marks)
         return side.movable[marks > 0]
     if kind is SweepKind.CONTESTED:
-        contested: BoolArray = side.problem.memory.rivals[side.movable, 0] >= 0
+        contested: BoolArray = side.arrays.memory.runners_up[side.movable, 0] >= 0
         return side.movable[contested]
     if kind is SweepKind.UNCERTAIN:
         return side.movable[_uncertain(progress, number)]
@@ -190,19 +194,19 @@ def _uncertain(progress: SearchProgress, number: int) -> BoolArray:
     side = sides[number]
     marks = _touched(progress, number)
     # Tied classes stand opposite themselves; contexts that never move stand opposite as they were.
-    if side.problem.tied > 0:
-        opposite = np.tile(marks[: side.problem.tied], 2)
+    if side.arrays.tied > 0:
+        opposite = np.tile(marks[: side.arrays.tied], 2)
     elif len(sides) > 1:
         opposite = _touched(progress, 1 - number)
     else:
         opposite = np.zeros(side.rows, np.uint8)
     uncertain = np.zeros(side.movable.size, np.uint8)
     margin = progress.problem.tuning.uncertain_margin
-    mark_unsure(side.problem, (marks, opposite), side.movable, margin, uncertain)
+    mark_uncertain(side.arrays, TouchedClasses(marks, opposite), side.movable, margin, uncertain)
     return uncertain > 0
 
 
 def _touched(progress: SearchProgress, number: int) -> ByteArray:
     """Mark the classes of a side that were touched since all elements were visited."""
     side = progress.state.sides[number]
-    return touched_classes(progress.visited_classes[number], side.problem.classes, side.width)
+    return touched_classes(progress.visited_classes[number], side.arrays.classes, side.width)
