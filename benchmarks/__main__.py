@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.measure import Settings
 
 RESULTS = Path(__file__).parent / "results"
-AREAS = ("counting", "clustering", "models", "mixtures")
+AREAS = ("counting", "clustering", "models", "mixtures", "report")
 
 
 def main() -> None:

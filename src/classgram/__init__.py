@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from classgram.pipelines.clustering import cluster as cluster
     from classgram.pipelines.counting import count as count
     from classgram.pipelines.training import train as train
+    from classgram.reporting.reporting import ReportPage as ReportPage
+    from classgram.reporting.reporting import report as report
     from classgram.text.reading import Text as Text
     from classgram.text.reading import read_text as read_text
     from classgram.text.reading import text_from_strings as text_from_strings
@@ -59,6 +61,8 @@ _HOMES = {
     "count": "pipelines.counting",
     "cluster": "pipelines.clustering",
     "train": "pipelines.training",
+    "report": "reporting.reporting",
+    "ReportPage": "reporting.reporting",
     "write_arpa": "arpa.writing",
     "export_backoff": "export.backoff_export",
     "ExportOptions": "options",

@@ -18,6 +18,7 @@ COMMANDS = {
     "mixing": ("mix",),
     "exporting": ("export", "arpa"),
     "reproducing": ("reproduce",),
+    "reporting": ("report", "similar"),
 }
 """The modules of ``classgram.cli``, and the commands that each defines."""
 

@@ -22,6 +22,7 @@ from classgram.evaluation.perplexity import Evaluation, evaluate_sentences
 from classgram.files.folders import folder_kind
 from classgram.models.training import train_class_model
 from classgram.options import ClassFormat, ModelOptions
+from classgram.runtime.html_tables import facts_table
 from classgram.text.sentences import Sentences
 
 MISSING_RULE = "words of the text that a file does not list are one more class"
@@ -64,6 +65,10 @@ class Judgement:
             "classes_seen_once": self.single,
             **held_out,
         }
+
+    def _repr_html_(self) -> str:
+        """The fields as a table, as notebooks show them."""
+        return facts_table(self.name, self.as_dict())
 
 
 def classes_order(paths: Iterable[Path]) -> int:

@@ -14,6 +14,7 @@ from classgram.files.atomic import write_folder
 from classgram.files.folders import Folder, check_range, read_folder
 from classgram.options import ClusterOptions
 from classgram.runtime.compiled.arrays import AnyArray, Int32Array, Int64Array
+from classgram.runtime.html_tables import html_table
 from classgram.text.vocabulary import Vocabulary
 
 _CLASSES_FILE, _CONTEXTS_FILE, _HISTORY_FILE = "classes.tsv", "contexts.tsv", "history.json"
@@ -71,6 +72,21 @@ class Partition:
         chosen = np.flatnonzero(self.words == number)
         rows = [(self.vocabulary.words[word], int(self.counts[-1][word])) for word in chosen]
         return sorted(rows, key=lambda row: (-row[1], row[0]))
+
+    def largest(self, most: int) -> list[tuple[int, list[tuple[str, int]]]]:
+        """Return the most frequent classes with their words and the counts of these."""
+        totals = np.bincount(self.words, self.counts[-1], self.class_count)
+        chosen = np.argsort(-totals, kind="stable")[:most].tolist()
+        return [(number, members) for number in chosen if (members := self.members(number))]
+
+    def _repr_html_(self) -> str:
+        """Return the most frequent classes as a table, as notebooks show them."""
+        shown = [
+            (number, len(members), sum(count for _, count in members), " ".join(w for w, _ in members[:8]))
+            for number, members in self.largest(12)
+        ]
+        title = f"{self.class_count:,} classes of {len(self.vocabulary):,} words"
+        return html_table(title, ("class", "words", "count", "most frequent"), shown)
 
     def save(self, path: str | Path, history: dict[str, Any] | None = None) -> None:
         """Write the partition as a folder, with its classes as text for people."""

@@ -68,7 +68,13 @@ def print_json(value: Any) -> None:
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], title: str | None = None) -> None:
-    """Print a table on standard output; all columns but the first are aligned to the right."""
+    """Print a table on standard output; all columns but the first are aligned to the right.
+
+    In a terminal long cells are wrapped, and letters of any width are aligned.
+    """
+    if is_terminal():
+        _print_rich_table(headings, rows, title)
+        return
     cells = [list(headings), *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(headings))]
     if title:
@@ -81,6 +87,27 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], title
         print("  ".join([first, *others]).rstrip())
         if number == 0:
             print("  ".join("-" * width for width in widths))
+
+
+def is_terminal() -> bool:
+    """Return whether people, not programs, read standard output."""
+    return sys.stdout.isatty()
+
+
+def _print_rich_table(headings: Sequence[str], rows: Sequence[Sequence[object]], title: str | None) -> None:
+    """Print a table as wide as the terminal; what stands in cells is no mark-up."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title) if title else None, title_justify="left", box=SIMPLE_HEAD)
+    for column, heading in enumerate(headings):
+        words = any(not str(row[column])[:1].isdigit() for row in rows)
+        table.add_column(Text(heading), justify="left" if column == 0 or words else "right")
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row))
+    Console(markup=False, highlight=False).print(table)
 
 
 def spare_matrix_threads() -> None:

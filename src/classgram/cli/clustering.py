@@ -4,6 +4,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from cyclopts import Parameter
+
+from classgram.cli import app as cli
 from classgram.cli.app import (
     Flat,
     Output,
@@ -100,19 +103,28 @@ def _largest_classes(partition: "Partition", most: int = _LARGEST) -> list[list[
 
 
 @app.command
-def classes(path: Path, /, *words: str, show: ShowOptions = ShowOptions()) -> None:
+def classes(
+    path: Path,
+    /,
+    *words: str,
+    counts: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (),
+    show: ShowOptions = ShowOptions(),
+) -> None:
     """Show the classes of words, or the largest classes.
 
     Parameters
     ----------
     path
-        A folder that classgram cluster wrote.
+        A folder that classgram cluster wrote, a class model, or a class file.
     words
         Words whose classes are shown with their members.
+    counts
+        The text of the classes, or its counts: a terminal then shows neighbours (a model needs none).
     """
-    from classgram.classes.partition import Partition
+    from classgram.reporting.sources import open_classes
 
-    partition = Partition.load(path)
+    named = open_classes(path)
+    partition = named.partition
     if not words:
         rows = _largest_classes(partition, partition.class_count if show.json else _LARGEST)
         if show.json:
@@ -129,6 +141,13 @@ def classes(path: Path, /, *words: str, show: ShowOptions = ShowOptions()) -> No
         )
     if show.json:
         print_json(found)
+        return
+    if cli.is_terminal():
+        from classgram.reporting.terminal import class_facts
+
+        for entry, facts in zip(found, class_facts(named, words, counts), strict=True):
+            unknown = "" if entry["known"] else ", which is unknown: the class of <unk>"
+            print_table(["class", str(entry["class"])], facts, f"{entry['word']}{unknown}")
         return
     for entry in found:
         known = "" if entry["known"] else " (unknown: the class of <unk>)"

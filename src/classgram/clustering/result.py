@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,10 @@ from classgram.clustering.placement import place_uncounted
 from classgram.clustering.search.schedule import Ending
 from classgram.clustering.search.state import state_from_maps
 from classgram.clustering.search.sweep import SearchProgress, Sweep
+from classgram.runtime.html_tables import facts_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,19 @@ class Result:
         if self.curve:
             record["curve"] = [{"classes": number, "F": value} for number, value in self.curve]
         return record
+
+    def plot(self) -> "MatplotlibFigure":
+        """Return F and moved words by time, and the curve of ``auto``, as a figure; needs matplotlib."""
+        from classgram.clustering.plotting import plot_history
+
+        return plot_history(self.history())
+
+    def _repr_html_(self) -> str:
+        """Return how the search went and its classes as tables, as notebooks show them."""
+        history = self.history()
+        shown = ("criterion", "F", "classes", "converged", "ended", "tokens", "types")
+        facts = {**{key: history[key] for key in shown}, "sweeps": len(self.sweeps)}
+        return facts_table("Clustering", facts) + self.partition._repr_html_()
 
     def save(self, path: str | Path) -> None:
         """Write the classes and their history as a folder."""

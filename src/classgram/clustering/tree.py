@@ -107,8 +107,12 @@ def build_tree(counts: NgramCounts, partition: Partition, report: Report = silen
 
     Where contexts have their own classes, these stay as they are, and the words' are merged.
     """
+    return merge_classes(partition, count_pairs(partition, counts), report)
+
+
+def merge_classes(partition: Partition, pairs: ClassPairs, report: Report = silent) -> Tree:
+    """Merge the word classes of a partition bottom-up, by the counts of their pairs."""
     classes = inner_classes(partition)
-    pairs = count_pairs(partition, counts)
     merging = start_merging(partition, pairs)
     merges = np.zeros((classes.size - 1, 2), np.int32)
     values = np.empty(classes.size)

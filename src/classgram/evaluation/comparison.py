@@ -11,6 +11,7 @@ from classgram.evaluation.perplexity import Evaluation, evaluate_by_sentence
 from classgram.models.language_model import LanguageModel
 from classgram.options import ReadOptions
 from classgram.runtime.compiled.arrays import Float64Array
+from classgram.runtime.html_tables import facts_table
 from classgram.text.reading import Text
 
 _MAX_BLOCKS = 2000
@@ -29,6 +30,10 @@ class Comparison:
     sentences_worse: int
     p_value: float
     """The probability of so large a mean difference if the models were equally good."""
+
+    def _repr_html_(self) -> str:
+        """Return the figures as a table, as notebooks show them."""
+        return facts_table("Second model against the first", vars(self))
 
 
 def compare_scores(first: Float64Array, second: Float64Array, events: int, seed: int = 0) -> Comparison:

@@ -11,6 +11,7 @@ from classgram.errors import InputError
 from classgram.models.language_model import LOG_10, LanguageModel
 from classgram.options import ReadOptions, TextOptions
 from classgram.runtime.compiled.arrays import Float64Array
+from classgram.runtime.html_tables import facts_table
 from classgram.text.reading import Text
 from classgram.text.sentences import Sentences, sentences_from_ids
 from classgram.text.vocabulary import EOS, UNK, Vocabulary
@@ -54,6 +55,10 @@ class Evaluation:
             "unknown": self.unknown,
             **({"hits": list(self.hits)} if self.hits else {}),
         }
+
+    def _repr_html_(self) -> str:
+        """Return the figures as a table, as notebooks show them."""
+        return facts_table("Perplexity", self.as_dict())
 
     def __add__(self, other: "Evaluation") -> "Evaluation":
         return Evaluation(

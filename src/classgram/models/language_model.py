@@ -13,6 +13,7 @@ from classgram.files.atomic import write_folder
 from classgram.files.folders import Folder
 from classgram.options import ReadOptions
 from classgram.runtime.compiled.arrays import AnyArray, BoolArray, Float64Array, Int64Array
+from classgram.runtime.html_tables import facts_table
 from classgram.text.cleaning import cleaner
 from classgram.text.reading import Chunk, valid
 from classgram.text.scanner import WordScanner
@@ -190,6 +191,16 @@ class LanguageModel(ABC):
 
     def __contains__(self, word: str) -> bool:
         return word in self.vocabulary
+
+    def facts(self) -> dict[str, Any]:
+        """Return what kind of model this is: its recipe, order, number of words and of classes."""
+        known = {"recipe": self.info.get("recipe", self.form), "order": self.order}
+        classes = {"classes": self.info["classes"]} if "classes" in self.info else {}
+        return {**known, "vocabulary": len(self.vocabulary), **classes}
+
+    def _repr_html_(self) -> str:
+        """Return the facts as a table, as notebooks show them."""
+        return facts_table("Language model", self.facts())
 
 
 _CLASSES: dict[str, type[LanguageModel]] = {}

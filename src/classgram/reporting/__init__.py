@@ -1,0 +1,1 @@
+"""One page that shows what was learned: classes, searches, models and the paper's experiments."""
