@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 BoolArray = np.ndarray[tuple[int], np.dtype[np.bool_]]
 ByteArray = np.ndarray[tuple[int], np.dtype[np.uint8]]
+Int16Array = np.ndarray[tuple[int], np.dtype[np.int16]]
 Int32Array = np.ndarray[tuple[int], np.dtype[np.int32]]
 Int64Array = np.ndarray[tuple[int], np.dtype[np.int64]]
 UInt64Array = np.ndarray[tuple[int], np.dtype[np.uint64]]

@@ -1,0 +1,319 @@
+"""Log-linear mixtures of distributions: p(x) ~ exp(b_x + sum over experts of exponent * log p_e(x)).
+
+An expert's exponent is a_e + sum over features of A_e,f * feature.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from classgram.models._kernels.chain_rows import (
+    ChainTables,
+    ExpertLevels,
+    fill_rows,
+    find_entries,
+    find_nodes,
+    log_rows,
+    natural_log,
+)
+from classgram.runtime.compiled import kernel_part, lean_kernel
+from classgram.runtime.compiled.arrays import (
+    Float32Matrix,
+    Float64Array,
+    Float64Matrix,
+    Int16Array,
+    Int32Array,
+    Int32Matrix,
+    Int64Array,
+)
+
+QUANTUM = 1500.0
+"""Steps of a stored logarithm in one unit."""
+
+
+class FeaturePlan(NamedTuple):
+    """The features of a context: how often parts of it occurred, and how varied their outcomes were."""
+
+    counted: Int32Array
+    """Paths whose counts are features."""
+    varied: Int32Array
+    """Paths whose outcomes are counted."""
+    means: Float64Array
+    scales: Float64Array
+
+
+class Mixing(NamedTuple):
+    """The parameters of one factor's log-linear mixture."""
+
+    exponents: Float64Matrix
+    """A row an expert: a constant, then one for each feature."""
+    biases: Float64Array
+    """One an outcome, or none."""
+
+
+class Events(NamedTuple):
+    """Events to score, an item (or row) each."""
+
+    symbols: Int32Matrix
+    positions: Int32Array
+    classes: Int32Array
+    ranks: Int32Array
+
+
+class Buffers(NamedTuple):
+    """What an event's kernel works in."""
+
+    nodes: Int32Array
+    entries: Int32Array
+    features: Float64Array
+    """A one, then the features."""
+    class_rows: Float32Matrix
+    word_rows: Float32Matrix
+    scores: Float64Array
+
+
+@kernel_part
+def find_features(
+    tables: ChainTables, plan: FeaturePlan, nodes: Int32Array, position: int, out: Float64Array
+) -> None:
+    """Write a one and the standardised features of a context."""
+    out[0] = 1.0
+    at = 1
+    for index in range(plan.counted.size):
+        node = nodes[plan.counted[index]]
+        out[at] = np.log(1.0 + tables.node_counts[node]) if node >= 0 else 0.0
+        at += 1
+    for index in range(plan.varied.size):
+        node = nodes[plan.varied[index]]
+        out[at] = 0.0
+        if node >= 0:
+            types = tables.entry_starts[node + 1] - tables.entry_starts[node]
+            out[at] = types / tables.node_counts[node]
+        at += 1
+    out[at] = 1.0 if position == 0 else 0.0
+    out[at + 1] = np.log(1.0 + position)
+    for index in range(plan.means.size):
+        out[index + 1] = (out[index + 1] - plan.means[index]) * plan.scales[index]
+
+
+@kernel_part
+def mix_rows(
+    mixing: Mixing, features: Float64Array, rows: Float32Matrix, size: int, scores: Float64Array
+) -> float:
+    """Write each outcome's score, less the highest, and return the logarithm of the sum of exponentials."""
+    for outcome in range(size):
+        scores[outcome] = mixing.biases[outcome] if mixing.biases.size > 0 else 0.0
+    for expert in range(mixing.exponents.shape[0]):
+        exponent = 0.0
+        for index in range(features.size):
+            exponent += mixing.exponents[expert, index] * features[index]
+        for outcome in range(size):
+            scores[outcome] += exponent * rows[expert, outcome]
+    highest = scores[0]
+    for outcome in range(1, size):
+        highest = max(highest, scores[outcome])
+    total = 0.0
+    for outcome in range(size):
+        scores[outcome] -= highest
+        total += np.exp(scores[outcome])
+    return float(np.log(total))
+
+
+@kernel_part
+def prepare_event(
+    tables: ChainTables, plan: FeaturePlan, events: Events, event: int, buffers: Buffers
+) -> None:
+    """Find an event's nodes and features."""
+    find_nodes(tables, events.symbols, event, buffers.nodes)
+    find_features(tables, plan, buffers.nodes, events.positions[event], buffers.features)
+
+
+@lean_kernel
+def score_events(
+    tables: ChainTables,
+    class_levels: ExpertLevels,
+    word_levels: ExpertLevels,
+    plan: FeaturePlan,
+    class_mixing: Mixing,
+    word_mixing: Mixing,
+    sizes: Int32Array,
+    events: Events,
+    least: float,
+    buffers: Buffers,
+    out: Float64Matrix,
+) -> None:
+    """Write the logarithms of every event's class and of its word in the class."""
+    classes = sizes.size
+    floor = np.float32(least)
+    for event in range(events.classes.size):
+        label = events.classes[event]
+        prepare_event(tables, plan, events, event, buffers)
+        fill_rows(
+            class_levels, buffers.nodes, tables.entry_starts, tables.entry_labels, classes, buffers.class_rows
+        )
+        log_rows(buffers.class_rows, 0, class_levels.starts.size - 1, classes, floor)
+        total = mix_rows(class_mixing, buffers.features, buffers.class_rows, classes, buffers.scores)
+        out[event, 0] = buffers.scores[label] - total
+        out[event, 1] = 0.0
+        size = sizes[label]
+        if size > 1:
+            find_entries(tables, buffers.nodes, label, buffers.entries)
+            fill_rows(
+                word_levels, buffers.entries, tables.member_starts, tables.member_labels, size, buffers.word_rows
+            )
+            log_rows(buffers.word_rows, 0, word_levels.starts.size - 1, size, floor)
+            total = mix_rows(word_mixing, buffers.features, buffers.word_rows, size, buffers.scores)
+            out[event, 1] = buffers.scores[events.ranks[event]] - total
+
+
+@lean_kernel
+def fill_distribution(
+    tables: ChainTables,
+    class_levels: ExpertLevels,
+    word_levels: ExpertLevels,
+    plan: FeaturePlan,
+    class_mixing: Mixing,
+    word_mixing: Mixing,
+    sizes: Int32Array,
+    events: Events,
+    least: float,
+    buffers: Buffers,
+    out: Float64Array,
+) -> None:
+    """Write the probability of every word, class by class, as the last event."""
+    classes = sizes.size
+    floor = np.float32(least)
+    event = events.classes.size - 1
+    prepare_event(tables, plan, events, event, buffers)
+    fill_rows(
+        class_levels, buffers.nodes, tables.entry_starts, tables.entry_labels, classes, buffers.class_rows
+    )
+    log_rows(buffers.class_rows, 0, class_levels.starts.size - 1, classes, floor)
+    total = mix_rows(class_mixing, buffers.features, buffers.class_rows, classes, buffers.scores)
+    start = 0
+    for label in range(classes):
+        out[start] = np.exp(buffers.scores[label] - total)
+        start += sizes[label]
+    start = 0
+    for label in range(classes):
+        size = sizes[label]
+        share = out[start]
+        if size > 1:
+            find_entries(tables, buffers.nodes, label, buffers.entries)
+            fill_rows(
+                word_levels, buffers.entries, tables.member_starts, tables.member_labels, size, buffers.word_rows
+            )
+            log_rows(buffers.word_rows, 0, word_levels.starts.size - 1, size, floor)
+            total = mix_rows(word_mixing, buffers.features, buffers.word_rows, size, buffers.scores)
+            for rank in range(size):
+                out[start + rank] = share * np.exp(buffers.scores[rank] - total)
+        start += size
+
+
+class StoredLogs(NamedTuple):
+    """Experts' logarithms of every outcome of held-out events, in quanta; a row an expert, event by event."""
+
+    logs: Int16Array
+    starts: Int64Array
+    """Where each event's rows begin, and one more."""
+
+
+@kernel_part
+def store_rows(rows: Float32Matrix, experts: int, size: int, out: Int16Array, start: int) -> None:
+    """Write rows of logarithms in quanta."""
+    for expert in range(experts):
+        for outcome in range(size):
+            out[start] = np.int16(rows[expert, outcome] * np.float32(QUANTUM) - np.float32(0.5))
+            start += 1
+
+
+@lean_kernel
+def store_logs(
+    tables: ChainTables,
+    class_levels: ExpertLevels,
+    word_levels: ExpertLevels,
+    plan: FeaturePlan,
+    sizes: Int32Array,
+    events: Events,
+    least: float,
+    buffers: Buffers,
+    of_classes: StoredLogs,
+    of_words: StoredLogs,
+    features: Float64Matrix,
+) -> None:
+    """Store every expert's logarithms of all classes, and of all words in the event's class; and features."""
+    classes = sizes.size
+    floor = np.float32(least)
+    for event in range(events.classes.size):
+        label = events.classes[event]
+        prepare_event(tables, plan, events, event, buffers)
+        for index in range(buffers.features.size):
+            features[event, index] = buffers.features[index]
+        fill_rows(
+            class_levels, buffers.nodes, tables.entry_starts, tables.entry_labels, classes, buffers.class_rows
+        )
+        experts = class_levels.starts.size - 1
+        log_rows(buffers.class_rows, 0, experts, classes, floor)
+        store_rows(buffers.class_rows, experts, classes, of_classes.logs, of_classes.starts[event])
+        size = sizes[label]
+        if of_words.starts[event + 1] > of_words.starts[event]:
+            find_entries(tables, buffers.nodes, label, buffers.entries)
+            fill_rows(
+                word_levels, buffers.entries, tables.member_starts, tables.member_labels, size, buffers.word_rows
+            )
+            experts = word_levels.starts.size - 1
+            log_rows(buffers.word_rows, 0, experts, size, floor)
+            store_rows(buffers.word_rows, experts, size, of_words.logs, of_words.starts[event])
+
+
+@lean_kernel
+def add_gradient(
+    stored: StoredLogs,
+    features: Float64Matrix,
+    targets: Int32Array,
+    batch: Int64Array,
+    mixing: Mixing,
+    scores: Float64Array,
+    gradient: Mixing,
+) -> float:
+    """Add the gradient of a batch's log-probability to that of the parameters; return its sum."""
+    experts = mixing.exponents.shape[0]
+    total = 0.0
+    step = 1.0 / QUANTUM
+    for event in batch:
+        start = stored.starts[event]
+        size = (stored.starts[event + 1] - start) // experts
+        for outcome in range(size):
+            scores[outcome] = mixing.biases[outcome] if mixing.biases.size > 0 else 0.0
+        for expert in range(experts):
+            exponent = 0.0
+            for index in range(features.shape[1]):
+                exponent += mixing.exponents[expert, index] * features[event, index]
+            exponent *= step
+            base = start + expert * size
+            for outcome in range(size):
+                scores[outcome] += exponent * stored.logs[base + outcome]
+        highest = scores[0]
+        for outcome in range(1, size):
+            highest = max(highest, scores[outcome])
+        normaliser = 0.0
+        for outcome in range(size):
+            scores[outcome] = np.exp(scores[outcome] - highest)
+            normaliser += scores[outcome]
+        target = targets[event]
+        total += np.log(scores[target] / normaliser)
+        for outcome in range(size):
+            scores[outcome] /= -normaliser
+        scores[target] += 1.0
+        if mixing.biases.size > 0:
+            for outcome in range(size):
+                gradient.biases[outcome] += scores[outcome]
+        for expert in range(experts):
+            base = start + expert * size
+            slope = 0.0
+            for outcome in range(size):
+                slope += scores[outcome] * stored.logs[base + outcome]
+            slope *= step
+            for index in range(features.shape[1]):
+                gradient.exponents[expert, index] += slope * features[event, index]
+    return total
