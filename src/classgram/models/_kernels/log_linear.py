@@ -14,7 +14,18 @@ from classgram.models._kernels.chain_rows import (
     find_entries,
     find_nodes,
     log_rows,
-    natural_log,
+)
+from classgram.models._kernels.decaying_cache import (
+    CLASS_CACHES,
+    WORD_CACHES,
+    CacheCounts,
+    CacheRules,
+    Gate,
+    fill_class_caches,
+    fill_gate,
+    fill_word_caches,
+    forget_all,
+    remember,
 )
 from classgram.runtime.compiled import kernel_part, lean_kernel
 from classgram.runtime.compiled.arrays import (
@@ -58,6 +69,8 @@ class Events(NamedTuple):
     positions: Int32Array
     classes: Int32Array
     ranks: Int32Array
+    limits: Int32Array
+    """The first event that each may look back to."""
 
 
 class Buffers(NamedTuple):
@@ -67,6 +80,8 @@ class Buffers(NamedTuple):
     entries: Int32Array
     features: Float64Array
     """A one, then the features."""
+    gate_features: Float64Array
+    """The same, then those of caches."""
     class_rows: Float32Matrix
     word_rows: Float32Matrix
     scores: Float64Array
@@ -128,6 +143,77 @@ def prepare_event(
     find_features(tables, plan, buffers.nodes, events.positions[event], buffers.features)
 
 
+@kernel_part
+def fill_classes(
+    tables: ChainTables,
+    levels: ExpertLevels,
+    rules: CacheRules,
+    counts: CacheCounts,
+    gate: Gate,
+    events: Events,
+    event: int,
+    classes: int,
+    least: float,
+    buffers: Buffers,
+) -> None:
+    """Write the logarithms of all classes' probabilities by chains, caches and the gate."""
+    rows, experts = buffers.class_rows, levels.starts.size - 1
+    fill_rows(levels, buffers.nodes, tables.entry_starts, tables.entry_labels, classes, rows)
+    if rules.class_rates.size > 0:
+        base, at = levels.starts.size - 2, buffers.features.size
+        for index in range(at):
+            buffers.gate_features[index] = buffers.features[index]
+        fill_class_caches(
+            rules, counts, events.symbols, event, rows, experts, base, classes, buffers.gate_features, at
+        )
+        experts += CLASS_CACHES
+        if gate.weights.shape[0] > 0:
+            label = events.symbols[event, rules.columns[0]]
+            fill_gate(gate, buffers.gate_features, label, rows, classes, buffers.scores)
+            experts += 1
+    log_rows(rows, 0, experts, classes, np.float32(least))
+
+
+@kernel_part
+def fill_words(
+    tables: ChainTables,
+    levels: ExpertLevels,
+    rules: CacheRules,
+    counts: CacheCounts,
+    gate: Gate,
+    events: Events,
+    event: int,
+    label: int,
+    size: int,
+    least: float,
+    buffers: Buffers,
+) -> None:
+    """Write the logarithms of the probabilities of a class's words by chains, caches and the gate."""
+    rows, experts = buffers.word_rows, levels.starts.size - 1
+    find_entries(tables, buffers.nodes, label, buffers.entries)
+    fill_rows(levels, buffers.entries, tables.member_starts, tables.member_labels, size, rows)
+    if rules.class_rates.size > 0:
+        base, at = levels.starts.size - 2, buffers.features.size
+        for index in range(at):
+            buffers.gate_features[index] = buffers.features[index]
+        fill_word_caches(
+            rules, counts, events.symbols, event, label, rows, experts, base, size, buffers.gate_features, at
+        )
+        experts += WORD_CACHES
+        if gate.weights.shape[0] > 0:
+            context = events.symbols[event, rules.columns[0]]
+            fill_gate(gate, buffers.gate_features, context, rows, size, buffers.scores)
+            experts += 1
+    log_rows(rows, 0, experts, size, np.float32(least))
+
+
+@kernel_part
+def look_back(rules: CacheRules, counts: CacheCounts, events: Events, event: int) -> None:
+    """Forget what an event may not look back to."""
+    if rules.class_rates.size > 0 and events.limits[event] != counts.used[1]:
+        forget_all(counts, events.limits[event])
+
+
 @lean_kernel
 def score_events(
     tables: ChainTables,
@@ -136,34 +222,43 @@ def score_events(
     plan: FeaturePlan,
     class_mixing: Mixing,
     word_mixing: Mixing,
+    rules: CacheRules,
+    counts: CacheCounts,
+    class_gate: Gate,
+    word_gate: Gate,
     sizes: Int32Array,
     events: Events,
+    skipped: int,
     least: float,
     buffers: Buffers,
     out: Float64Matrix,
 ) -> None:
-    """Write the logarithms of every event's class and of its word in the class."""
+    """Write the logarithms of every event's class and of its word in the class, a row an event.
+
+    The first ``skipped`` events are only remembered.
+    """
     classes = sizes.size
-    floor = np.float32(least)
     for event in range(events.classes.size):
         label = events.classes[event]
-        prepare_event(tables, plan, events, event, buffers)
-        fill_rows(
-            class_levels, buffers.nodes, tables.entry_starts, tables.entry_labels, classes, buffers.class_rows
-        )
-        log_rows(buffers.class_rows, 0, class_levels.starts.size - 1, classes, floor)
-        total = mix_rows(class_mixing, buffers.features, buffers.class_rows, classes, buffers.scores)
-        out[event, 0] = buffers.scores[label] - total
-        out[event, 1] = 0.0
-        size = sizes[label]
-        if size > 1:
-            find_entries(tables, buffers.nodes, label, buffers.entries)
-            fill_rows(
-                word_levels, buffers.entries, tables.member_starts, tables.member_labels, size, buffers.word_rows
+        look_back(rules, counts, events, event)
+        if event >= skipped:
+            row = event - skipped
+            prepare_event(tables, plan, events, event, buffers)
+            fill_classes(
+                tables, class_levels, rules, counts, class_gate, events, event, classes, least, buffers
             )
-            log_rows(buffers.word_rows, 0, word_levels.starts.size - 1, size, floor)
-            total = mix_rows(word_mixing, buffers.features, buffers.word_rows, size, buffers.scores)
-            out[event, 1] = buffers.scores[events.ranks[event]] - total
+            total = mix_rows(class_mixing, buffers.features, buffers.class_rows, classes, buffers.scores)
+            out[row, 0] = buffers.scores[label] - total
+            out[row, 1] = 0.0
+            size = sizes[label]
+            if size > 1:
+                fill_words(
+                    tables, word_levels, rules, counts, word_gate, events, event, label, size, least, buffers
+                )
+                total = mix_rows(word_mixing, buffers.features, buffers.word_rows, size, buffers.scores)
+                out[row, 1] = buffers.scores[events.ranks[event]] - total
+        if rules.class_rates.size > 0:
+            remember(rules, counts, events.symbols, event, label, events.ranks[event])
 
 
 @lean_kernel
@@ -174,6 +269,10 @@ def fill_distribution(
     plan: FeaturePlan,
     class_mixing: Mixing,
     word_mixing: Mixing,
+    rules: CacheRules,
+    counts: CacheCounts,
+    class_gate: Gate,
+    word_gate: Gate,
     sizes: Int32Array,
     events: Events,
     least: float,
@@ -182,13 +281,12 @@ def fill_distribution(
 ) -> None:
     """Write the probability of every word, class by class, as the last event."""
     classes = sizes.size
-    floor = np.float32(least)
     event = events.classes.size - 1
+    for before in range(event if rules.class_rates.size > 0 else 0):
+        if events.classes[before] >= 0:
+            remember(rules, counts, events.symbols, before, events.classes[before], events.ranks[before])
     prepare_event(tables, plan, events, event, buffers)
-    fill_rows(
-        class_levels, buffers.nodes, tables.entry_starts, tables.entry_labels, classes, buffers.class_rows
-    )
-    log_rows(buffers.class_rows, 0, class_levels.starts.size - 1, classes, floor)
+    fill_classes(tables, class_levels, rules, counts, class_gate, events, event, classes, least, buffers)
     total = mix_rows(class_mixing, buffers.features, buffers.class_rows, classes, buffers.scores)
     start = 0
     for label in range(classes):
@@ -199,11 +297,9 @@ def fill_distribution(
         size = sizes[label]
         share = out[start]
         if size > 1:
-            find_entries(tables, buffers.nodes, label, buffers.entries)
-            fill_rows(
-                word_levels, buffers.entries, tables.member_starts, tables.member_labels, size, buffers.word_rows
+            fill_words(
+                tables, word_levels, rules, counts, word_gate, events, event, label, size, least, buffers
             )
-            log_rows(buffers.word_rows, 0, word_levels.starts.size - 1, size, floor)
             total = mix_rows(word_mixing, buffers.features, buffers.word_rows, size, buffers.scores)
             for rank in range(size):
                 out[start + rank] = share * np.exp(buffers.scores[rank] - total)
@@ -216,15 +312,26 @@ class StoredLogs(NamedTuple):
     logs: Int16Array
     starts: Int64Array
     """Where each event's rows begin, and one more."""
+    features: Float64Matrix
+    """A one and the features of each event."""
+    gate_features: Float64Matrix
+    """The same, and those of caches."""
 
 
 @kernel_part
-def store_rows(rows: Float32Matrix, experts: int, size: int, out: Int16Array, start: int) -> None:
-    """Write rows of logarithms in quanta."""
+def store_rows(
+    rows: Float32Matrix, experts: int, size: int, buffers: Buffers, stored: StoredLogs, event: int
+) -> None:
+    """Write rows of logarithms in quanta, and features."""
+    start = stored.starts[event]
     for expert in range(experts):
         for outcome in range(size):
-            out[start] = np.int16(rows[expert, outcome] * np.float32(QUANTUM) - np.float32(0.5))
+            stored.logs[start] = np.int16(rows[expert, outcome] * np.float32(QUANTUM) - np.float32(0.5))
             start += 1
+    for index in range(stored.features.shape[1]):
+        stored.features[event, index] = buffers.features[index]
+    for index in range(stored.gate_features.shape[1]):
+        stored.gate_features[event, index] = buffers.gate_features[index]
 
 
 @lean_kernel
@@ -233,43 +340,60 @@ def store_logs(
     class_levels: ExpertLevels,
     word_levels: ExpertLevels,
     plan: FeaturePlan,
+    rules: CacheRules,
+    counts: CacheCounts,
+    no_gate: Gate,
     sizes: Int32Array,
     events: Events,
     least: float,
     buffers: Buffers,
     of_classes: StoredLogs,
     of_words: StoredLogs,
-    features: Float64Matrix,
 ) -> None:
-    """Store every expert's logarithms of all classes, and of all words in the event's class; and features."""
+    """Store every expert's logarithms of all classes, and of all words in the event's class; and features.
+
+    Where there are caches, the gate's row of each event is left as it is.
+    """
     classes = sizes.size
-    floor = np.float32(least)
+    with_cache = rules.class_rates.size > 0
     for event in range(events.classes.size):
         label = events.classes[event]
+        look_back(rules, counts, events, event)
         prepare_event(tables, plan, events, event, buffers)
-        for index in range(buffers.features.size):
-            features[event, index] = buffers.features[index]
-        fill_rows(
-            class_levels, buffers.nodes, tables.entry_starts, tables.entry_labels, classes, buffers.class_rows
-        )
-        experts = class_levels.starts.size - 1
-        log_rows(buffers.class_rows, 0, experts, classes, floor)
-        store_rows(buffers.class_rows, experts, classes, of_classes.logs, of_classes.starts[event])
+        fill_classes(tables, class_levels, rules, counts, no_gate, events, event, classes, least, buffers)
+        experts = class_levels.starts.size - 1 + (CLASS_CACHES if with_cache else 0)
+        store_rows(buffers.class_rows, experts, classes, buffers, of_classes, event)
         size = sizes[label]
         if of_words.starts[event + 1] > of_words.starts[event]:
-            find_entries(tables, buffers.nodes, label, buffers.entries)
-            fill_rows(
-                word_levels, buffers.entries, tables.member_starts, tables.member_labels, size, buffers.word_rows
+            fill_words(
+                tables, word_levels, rules, counts, no_gate, events, event, label, size, least, buffers
             )
-            experts = word_levels.starts.size - 1
-            log_rows(buffers.word_rows, 0, experts, size, floor)
-            store_rows(buffers.word_rows, experts, size, of_words.logs, of_words.starts[event])
+            experts = word_levels.starts.size - 1 + (WORD_CACHES if with_cache else 0)
+            store_rows(buffers.word_rows, experts, size, buffers, of_words, event)
+        if with_cache:
+            remember(rules, counts, events.symbols, event, label, events.ranks[event])
+
+
+@lean_kernel
+def store_gate(stored: StoredLogs, shares: Float64Matrix, event: int, scores: Float64Array, least: float) -> None:
+    """Store the gate's row of every event from ``event`` on, a row of shares each, after the other rows."""
+    experts = shares.shape[1]
+    for row in range(shares.shape[0]):
+        start = stored.starts[event + row]
+        size = (stored.starts[event + row + 1] - start) // (experts + 1)
+        for outcome in range(size):
+            scores[outcome] = least
+        for expert in range(experts):
+            share = shares[row, expert]
+            for outcome in range(size):
+                scores[outcome] += share * np.exp(stored.logs[start + expert * size + outcome] / QUANTUM)
+        for outcome in range(size):
+            stored.logs[start + experts * size + outcome] = np.int16(np.log(scores[outcome]) * QUANTUM - 0.5)
 
 
 @lean_kernel
 def add_gradient(
     stored: StoredLogs,
-    features: Float64Matrix,
     targets: Int32Array,
     batch: Int64Array,
     mixing: Mixing,
@@ -277,7 +401,7 @@ def add_gradient(
     gradient: Mixing,
 ) -> float:
     """Add the gradient of a batch's log-probability to that of the parameters; return its sum."""
-    experts = mixing.exponents.shape[0]
+    experts, features = mixing.exponents.shape[0], stored.features
     total = 0.0
     step = 1.0 / QUANTUM
     for event in batch:

@@ -1,9 +1,18 @@
 """The model over one clustering: a class factor times a word factor."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from classgram.models._kernels.decaying_cache import (
+    CLASS_CACHES,
+    GATE_FEATURES,
+    WORD_CACHES,
+    CacheCounts,
+    CacheRules,
+    Gate,
+)
 from classgram.models._kernels.log_linear import (
     Buffers,
     Events,
@@ -14,13 +23,14 @@ from classgram.models._kernels.log_linear import (
     score_events,
     store_logs,
 )
+from classgram.models.factored.caches import cache_rules, empty_counts, even_gate, no_gate
 from classgram.models.factored.chains import ChainCounter, training_events
 from classgram.models.factored.contexts import ClassMaps, ContextTree, Stream, context_tree, symbol_columns
-from classgram.models.factored.fitting import even_mixing, fit_mixing
+from classgram.models.factored.fitting import even_mixing
 from classgram.models.factored.tables import Chains, ChainSizes, make_chains
 from classgram.models.factored.tuning import FactoredTuning
 from classgram.runtime.compiled import frozen
-from classgram.runtime.compiled.arrays import BoolArray, Float64Array, Float64Matrix, Int32Array
+from classgram.runtime.compiled.arrays import Float64Array, Float64Matrix, Int32Array
 from classgram.text.vocabulary import BOS, EOS
 
 
@@ -55,6 +65,16 @@ def predicted_classes(class_of: Int32Array) -> Int32Array:
     return frozen(out)
 
 
+class Parameters(NamedTuple):
+    """What is fitted to held-out text."""
+
+    plan: FeaturePlan
+    class_mixing: Mixing
+    word_mixing: Mixing
+    class_gate: Gate
+    word_gate: Gate
+
+
 @dataclass(frozen=True)
 class ClusteredModel:
     """p(word | before) = p(class | before) p(word | class, before), each factor a log-linear mixture."""
@@ -64,120 +84,100 @@ class ClusteredModel:
     tree: ContextTree
     chains: Chains
     sizes: ChainSizes
-    plan: FeaturePlan
-    class_mixing: Mixing
-    word_mixing: Mixing
+    parameters: Parameters
+    rules: CacheRules
     least_probability: float
 
-    def log_factors(self, stream: Stream, before_units: int = EOS) -> Float64Matrix:
-        """Return the logarithms of every event's class and of its word in the class, a row an event."""
+    @property
+    def adapts(self) -> bool:
+        """Whether the model has caches."""
+        return self.rules.class_rates.size > 0
+
+    def log_factors(self, stream: Stream, before_units: int = EOS, skipped: int = 0) -> Float64Matrix:
+        """Return the logarithms of every event's class and of its word in the class, a row an event.
+
+        The first events are skipped; caches remember them.
+        """
         events = self._events(stream, before_units)
-        out = np.empty((events.classes.size, 2))
-        tables, class_levels, word_levels = self.chains
-        score_events(
-            tables,
-            class_levels,
-            word_levels,
-            self.plan,
-            self.class_mixing,
-            self.word_mixing,
-            self.members.sizes,
-            events,
-            self.least_probability,
-            self._buffers(),
-            out,
-        )
+        out = np.empty((events.classes.size - skipped, 2))
+        counts, plan = self._counts(events), self.parameters
+        rest = (self.members.sizes, events, skipped, self.least_probability, self._buffers(), out)
+        score_events(*self.chains, *plan[:3], self.rules, counts, *plan[3:], *rest)
         return out
 
     def distribution(self, stream: Stream, before_units: int = EOS) -> Float64Array:
         """Return the probability of every word as the last event of a stream."""
         events = self._events(stream, before_units)
         by_class = np.empty(self.members.words.size)
-        tables, class_levels, word_levels = self.chains
-        fill_distribution(
-            tables,
-            class_levels,
-            word_levels,
-            self.plan,
-            self.class_mixing,
-            self.word_mixing,
-            self.members.sizes,
-            events,
-            self.least_probability,
-            self._buffers(),
-            by_class,
-        )
+        counts, plan = self._counts(events), self.parameters
+        rest = (self.members.sizes, events, self.least_probability, self._buffers(), by_class)
+        fill_distribution(*self.chains, *plan[:3], self.rules, counts, *plan[3:], *rest)
         out = np.zeros(self.maps.predicted.size)
         out[self.members.words] = by_class
         return out
+
+    def _counts(self, events: Events) -> CacheCounts:
+        """Return empty caches for some events."""
+        return empty_counts(
+            self.rules, self.members.sizes.size, self.members.words.size, events.classes.size
+        )
 
     def _events(self, stream: Stream, before_units: int) -> Events:
         """Return what kernels read of a stream's events."""
         ids = stream.ids[stream.ids.size - stream.limits.size :]
         symbols = symbol_columns(self.tree.symbols, stream, self.maps, before_units)
         classes, ranks = self.maps.predicted[ids], self.members.ranks[ids]
-        return Events(frozen(symbols), frozen(stream.positions), frozen(classes), frozen(ranks))
+        columns = symbols, stream.positions, classes, ranks, stream.limits
+        return Events(*map(frozen, columns))
 
     def _buffers(self) -> Buffers:
         """Return what an event's kernel works in."""
         sizes, largest = self.members.sizes, int(self.members.sizes.max())
+        features = self.parameters.plan.means.size + 1
+        experts = self.expert_numbers
         return Buffers(
             np.empty(len(self.tree.paths), np.int32),
             np.empty(self.tree.word_paths, np.int32),
-            np.empty(self.plan.means.size + 1),
-            np.empty((len(self.tree.class_experts), sizes.size), np.float32),
-            np.empty((len(self.tree.word_experts), largest), np.float32),
-            np.empty(max(sizes.size, largest)),
+            np.empty(features),
+            np.empty(features + GATE_FEATURES),
+            np.empty((experts[0], sizes.size), np.float32),
+            np.empty((experts[1], largest), np.float32),
+            np.empty(max(sizes.size, largest, *experts)),
         )
 
-    def fitted(self, stream: Stream, counted: BoolArray, tuning: FactoredTuning) -> "ClusteredModel":
-        """Return the model with parameters fitted to held-out events, those that count."""
-        of_classes, of_words, features = self._stored(stream)
-        means, deviations = features[:, 1:].mean(axis=0), features[:, 1:].std(axis=0)
-        scales = 1.0 / np.where(deviations > 0, deviations, 1.0)
-        features[:, 1:] = (features[:, 1:] - means) * scales
-        events = self._events(stream, EOS)
-        usable = np.flatnonzero(counted)
-        experts = len(self.tree.class_experts), len(self.tree.word_experts)
-        start = even_mixing(experts[0], means.size, self.members.sizes.size)
-        class_mixing = fit_mixing(of_classes, features, events.classes, start, usable, tuning)
-        start = even_mixing(experts[1], means.size, 0)
-        usable = usable[np.diff(of_words.starts)[usable] > 0]
-        word_mixing = fit_mixing(of_words, features, events.ranks, start, usable, tuning)
-        plan = self.plan._replace(means=frozen(means), scales=frozen(scales))
-        return replace(self, plan=plan, class_mixing=class_mixing, word_mixing=word_mixing)
+    @property
+    def expert_numbers(self) -> tuple[int, int]:
+        """The experts of the class factor and of the word factor: chains, caches and the gate."""
+        return expert_numbers(self.tree, self.adapts)
 
-    def _stored(self, stream: Stream) -> tuple[StoredLogs, StoredLogs, Float64Matrix]:
-        """Return all experts' logarithms for a stream's events, and the features as they are."""
+    def stored(self, stream: Stream) -> tuple[Events, StoredLogs, StoredLogs]:
+        """Return a stream's events, and all experts' logarithms for them; features as they are."""
         events = self._events(stream, EOS)
-        number = events.classes.size
+        number, experts = events.classes.size, self.expert_numbers
         sizes = self.members.sizes[events.classes].astype(np.int64)
-        experts = len(self.tree.class_experts), len(self.tree.word_experts)
-        class_starts = np.arange(number + 1, dtype=np.int64) * (experts[0] * self.members.sizes.size)
         # A class of one word has nothing to fit.
-        word_starts = np.concatenate([[0], np.cumsum(np.where(sizes > 1, sizes * experts[1], 0))])
+        widths = (np.full(number, self.members.sizes.size), np.where(sizes > 1, sizes, 0))
+        features = self.parameters.plan.means.size
         of_classes, of_words = (
-            StoredLogs(np.empty(starts[-1], np.int16), frozen(starts.astype(np.int64)))
-            for starts in (class_starts, word_starts)
+            StoredLogs(
+                np.zeros(int(width.sum()) * rows, np.int16),
+                frozen(np.concatenate([[0], np.cumsum(width * rows)]).astype(np.int64)),
+                np.zeros((number, features + 1)),
+                np.zeros((number, features + 1 + GATE_FEATURES if self.adapts else 0)),
+            )
+            for width, rows in zip(widths, experts, strict=True)
         )
-        features = np.empty((number, self.plan.means.size + 1))
-        tables, class_levels, word_levels = self.chains
-        number_of = self.plan.means.size
-        raw = self.plan._replace(means=frozen(np.zeros(number_of)), scales=frozen(np.ones(number_of)))
-        store_logs(
-            tables,
-            class_levels,
-            word_levels,
-            raw,
-            self.members.sizes,
-            events,
-            self.least_probability,
-            self._buffers(),
-            of_classes,
-            of_words,
-            features,
-        )
-        return of_classes, of_words, features
+        raw = self.parameters.plan._replace(means=frozen(np.zeros(features)), scales=frozen(np.ones(features)))
+        counts, least = self._counts(events), self.least_probability
+        rest = (self.members.sizes, events, least, self._buffers(), of_classes, of_words)
+        store_logs(*self.chains, raw, self.rules, counts, no_gate(), *rest)
+        return events, of_classes, of_words
+
+
+def expert_numbers(tree: ContextTree, adapts: bool) -> tuple[int, int]:
+    """Return the numbers of experts of both factors: chains, and with caches these and the gate."""
+    classes, words = len(tree.class_experts), len(tree.word_experts)
+    return (classes + CLASS_CACHES + 1, words + WORD_CACHES + 1) if adapts else (classes, words)
 
 
 def feature_paths(tree: ContextTree, tuning: FactoredTuning) -> tuple[Int32Array, Int32Array]:
@@ -190,7 +190,9 @@ def feature_paths(tree: ContextTree, tuning: FactoredTuning) -> tuple[Int32Array
     return counted, varied
 
 
-def count_clustered(ids: Int32Array, maps: ClassMaps, tuning: FactoredTuning) -> ClusteredModel:
+def count_clustered(
+    ids: Int32Array, maps: ClassMaps, tuning: FactoredTuning, cache: bool = False
+) -> ClusteredModel:
     """Return the model of a text over given classes, with even exponents."""
     tree, members = context_tree(tuning), class_members(maps.predicted)
     events = training_events(ids, tree, maps, members.ranks)
@@ -198,8 +200,16 @@ def count_clustered(ids: Int32Array, maps: ClassMaps, tuning: FactoredTuning) ->
     counted, varied = feature_paths(tree, tuning)
     number = counted.size + varied.size + 2
     plan = FeaturePlan(counted, varied, frozen(np.zeros(number)), frozen(np.ones(number)))
-    class_mixing = even_mixing(len(tree.class_experts), number, members.sizes.size)
-    word_mixing = even_mixing(len(tree.word_experts), number, 0)
-    return ClusteredModel(
-        maps, members, tree, chains, sizes, plan, class_mixing, word_mixing, tuning.least_probability
-    )
+    experts = expert_numbers(tree, cache)
+    class_mixing = even_mixing(experts[0], number, members.sizes.size)
+    word_mixing = even_mixing(experts[1], number, 0)
+    gates = (no_gate(), no_gate())
+    if cache:
+        features, contexts = number + 1 + GATE_FEATURES, int(maps.contexts.max()) + 1
+        gates = (
+            even_gate(experts[0] - 1, features, contexts),
+            even_gate(experts[1] - 1, features, contexts),
+        )
+    parameters = Parameters(plan, class_mixing, word_mixing, *gates)
+    rules = cache_rules(tree, members.sizes, tuning, cache)
+    return ClusteredModel(maps, members, tree, chains, sizes, parameters, rules, tuning.least_probability)

@@ -51,12 +51,12 @@ class ContextTree:
 def context_tree(tuning: FactoredTuning) -> ContextTree:
     """Return the tree of a recipe's contexts."""
     both = [tuple(text.split()) for text in tuning.both_factors]
-    classes = [*both, *(tuple(text.split()) for text in tuning.class_factor)]
+    classes = [tuple(text.split()) for text in tuning.class_factor]
     paths: dict[Path, None] = {}
-    for path in classes:
+    for path in (*both, *classes):
         paths |= {path[:length]: None for length in range(len(path) + 1)}
     symbols = dict.fromkeys(symbol for path in paths for symbol in path)
-    return ContextTree(tuple(paths), tuple(symbols), tuple(classes), tuple(both))
+    return ContextTree(tuple(paths), tuple(symbols), (*classes, *both), tuple(both))
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,28 @@ import numpy as np
 from classgram.models._kernels.log_linear import Mixing, StoredLogs, add_gradient
 from classgram.models.factored.tuning import FactoredTuning
 from classgram.runtime.compiled import frozen
-from classgram.runtime.compiled.arrays import Float64Array, Float64Matrix, Int32Array, Int64Array
+from classgram.runtime.compiled.arrays import Float64Array, Int32Array, Int64Array
 
 _MOMENTUM, _SQUARES, _TINY = 0.9, 0.999, 1e-8
+
+
+class Adam:
+    """Steps uphill from some parameters, which are changed in place; the rate falls to 0 in a line."""
+
+    def __init__(self, parameters: Float64Array, steps: int, rate: float) -> None:
+        self._parameters, self._steps, self._rate = parameters, steps, rate
+        self._first, self._second = np.zeros_like(parameters), np.zeros_like(parameters)
+        self._done = 0
+
+    def step(self, gradient: Float64Array, rates: Float64Array | float = 1.0) -> None:
+        """Take a step along a gradient, each parameter's at its own rate."""
+        self._first += (1 - _MOMENTUM) * (gradient - self._first)
+        self._second += (1 - _SQUARES) * (gradient**2 - self._second)
+        size = self._rate * (1 - self._done / self._steps)
+        self._done += 1
+        mean = self._first / (1 - _MOMENTUM**self._done)
+        spread = np.sqrt(self._second / (1 - _SQUARES**self._done))
+        self._parameters += size * rates * mean / (spread + _TINY)
 
 
 def even_mixing(experts: int, features: int, outcomes: int) -> Mixing:
@@ -18,12 +37,7 @@ def even_mixing(experts: int, features: int, outcomes: int) -> Mixing:
 
 
 def fit_mixing(
-    stored: StoredLogs,
-    features: Float64Matrix,
-    targets: Int32Array,
-    start: Mixing,
-    usable: Int64Array,
-    tuning: FactoredTuning,
+    stored: StoredLogs, targets: Int32Array, start: Mixing, usable: Int64Array, tuning: FactoredTuning
 ) -> Mixing:
     """Return the parameters that give the usable events the highest probability, from some start."""
     usable = usable.copy()
@@ -31,27 +45,18 @@ def fit_mixing(
     parameters = np.concatenate([start.exponents.ravel(), start.biases])
     rates = np.ones(parameters.size)
     rates[:cut].reshape(shape)[:, 1:] = tuning.feature_rate
-    first, second = np.zeros_like(parameters), np.zeros_like(parameters)
+    decays = tuning.decay * (rates < 1)
     random = np.random.default_rng(0)
-    widest = int(np.diff(stored.starts).max(initial=0)) // max(shape[0], 1)
-    scores = np.empty(max(widest, 1))
-    steps = tuning.epochs * -(-usable.size // tuning.batch)
-    step = 0
+    scores = np.empty(int(np.diff(stored.starts).max(initial=0)) // shape[0] + 1)
+    adam = Adam(parameters, tuning.epochs * -(-usable.size // tuning.batch), tuning.rate)
     for _ in range(tuning.epochs):
         random.shuffle(usable)
         for begin in range(0, usable.size, tuning.batch):
             batch = frozen(usable[begin : begin + tuning.batch])
             gradient = np.zeros_like(parameters)
             now = Mixing(*map(frozen, _as_mixing(parameters, shape)))
-            add_gradient(stored, frozen(features), targets, batch, now, scores, _as_mixing(gradient, shape))
-            gradient = gradient / batch.size - tuning.decay * parameters * (rates < 1)
-            first += (1 - _MOMENTUM) * (gradient - first)
-            second += (1 - _SQUARES) * (gradient**2 - second)
-            step += 1
-            size = tuning.rate * (1 - (step - 1) / steps)
-            upright = first / (1 - _MOMENTUM**step)
-            spread = np.sqrt(second / (1 - _SQUARES**step))
-            parameters += size * rates * upright / (spread + _TINY)
+            add_gradient(stored, targets, batch, now, scores, _as_mixing(gradient, shape))
+            adam.step(gradient / batch.size - decays * parameters, rates)
     return Mixing(*map(frozen, _as_mixing(parameters, shape)))
 
 

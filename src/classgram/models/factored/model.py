@@ -20,6 +20,9 @@ from classgram.runtime.threads import Threads
 from classgram.text.sentences import Sentences
 from classgram.text.vocabulary import BOS, EOS, Vocabulary
 
+_FEW_EVENTS = 1000
+"""Events up to which one thread scores all clusterings."""
+
 _INFO_KEYS = ("recipe", "chosen", "notes", "held_out")
 
 
@@ -73,10 +76,20 @@ class FactoredModel(LanguageModel):
         parts = [model.log_factors(make_stream(sentences.ids)) for model in self.models]
         return np.stack([part[:, 0] for part in parts], 1), np.stack([part[:, 1] for part in parts], 1)
 
-    def _logs(self, stream: Stream, before_units: int = EOS) -> Float64Array:
-        """Return the mixed log-probabilities of a stream's events."""
-        with Threads(None if stream.limits.size > 1000 else 1) as threads:
-            parts = threads.map(lambda one: one.log_factors(stream, before_units).sum(axis=1), self.models)
+    @property
+    def adapts(self) -> bool:
+        """Whether the model has caches of the text before."""
+        return self.models[0].adapts
+
+    def _logs(self, stream: Stream, before_units: int = EOS, skipped: int = 0) -> Float64Array:
+        """Return the mixed log-probabilities of a stream's events, the first ones skipped."""
+
+        def score(model: ClusteredModel) -> Float64Array:
+            logs: Float64Array = model.log_factors(stream, before_units, skipped).sum(axis=1)
+            return logs
+
+        with Threads(None if stream.limits.size > _FEW_EVENTS else 1) as threads:
+            parts = threads.map(score, self.models)
         return mixed_logs(np.stack(parts, axis=1), self.weights)
 
     def start(self, bos: bool = True) -> FactoredState:
@@ -93,7 +106,12 @@ class FactoredModel(LanguageModel):
         return FactoredState(self._recent((*history, word)), first, position + 1)
 
     def _recent(self, history: tuple[int, ...]) -> tuple[int, ...]:
-        return history[-self._reach :]
+        return history[-self._remembered :]
+
+    @property
+    def _remembered(self) -> int:
+        """The events before that matter."""
+        return self.tuning.cache_events if self.adapts else self._reach
 
     def next_sentence(self, state: State) -> FactoredState:
         """Return the state at the start of the next sentence."""
@@ -110,14 +128,20 @@ class FactoredModel(LanguageModel):
         """Return the natural logarithm of one word's probability."""
         if word == BOS:
             return -np.inf
-        return float(self._logs(self._stream_after(state, word), NO_SYMBOL)[0])
+        stream = self._stream_after(state, word)
+        return float(self._logs(stream, NO_SYMBOL, stream.limits.size - 1)[0])
 
     def _stream_after(self, state: State, word: int) -> Stream:
-        """Return a word after a state as the one event of a stream."""
+        """Return a word after a state as the last event of a stream; with caches, all before are events."""
         history, first_word, position = _as_state(state)
         ids = np.array([*history, word], np.int32)
-        one = (np.array([value], np.int32) for value in (first_word, position, 0))
-        return Stream(ids, *one)
+        if not self.adapts:
+            return Stream(ids, *(np.array([value], np.int32) for value in (first_word, position, 0)))
+        # The </s> that stands for the start of a text is no event of it.
+        whole = make_stream(ids)
+        first_words, positions = whole.first_words.copy(), whole.positions.copy()
+        first_words[-1], positions[-1] = first_word, position
+        return Stream(ids, frozen(first_words), frozen(positions), whole.limits)
 
     def to_files(self, prefix: str = "") -> ModelFiles:
         """Return the weights, and every clustering's model under a prefix of its own."""
@@ -128,6 +152,7 @@ class FactoredModel(LanguageModel):
             "form": self.form,
             **self.info,
             "models": len(self.models),
+            "cache": self.adapts,
             "contexts": tuning_config(self.tuning),
         }
         return ModelFiles(config, arrays)
@@ -140,9 +165,11 @@ class FactoredModel(LanguageModel):
         number = config.get("models")
         if not isinstance(number, int) or number < 1:
             raise InputError(f"{folder.path}: config.json lists no models; make the model again")
+        cache = config.get("cache") is True
         tuning = read_tuning(folder, config.get("contexts"))
         models = tuple(
-            read_clustered(folder, f"{prefix}{index}/", len(vocabulary), tuning) for index in range(number)
+            read_clustered(folder, f"{prefix}{index}/", len(vocabulary), tuning, cache)
+            for index in range(number)
         )
         weights = folder.array(prefix + "weights", np.float64)
         whole = weights.size == number and np.isfinite(weights).all() and (weights >= 0).all()
@@ -172,8 +199,12 @@ class _FactoredSession(FactoredModel):
             return super().log_probabilities(sentences, bos)
         before = self._before.events
         ids = np.concatenate([before, sentences.ids])
-        self._before.events = ids[-self._reach :]
-        return self._logs(make_stream(frozen(ids)).tail(before.size))
+        # Caches see whole sentences, so that the first words of them are known.
+        self._before.events = ids[-self._remembered :]
+        stream = make_stream(frozen(ids))
+        if self.adapts:
+            return self._logs(stream, skipped=before.size)
+        return self._logs(stream.tail(before.size))
 
 
 def _as_state(state: State) -> FactoredState:

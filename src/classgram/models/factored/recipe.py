@@ -13,6 +13,7 @@ from classgram.models.class_based.class_model import adopt_unseen
 from classgram.models.factored.clustered import ClusteredModel, count_clustered, predicted_classes
 from classgram.models.factored.contexts import ClassMaps, make_stream
 from classgram.models.factored.model import FactoredModel
+from classgram.models.factored.parameters import fit_parameters
 from classgram.models.factored.tuning import DEFAULT_TUNING, FactoredTuning
 from classgram.models.language_model import Note, silent
 from classgram.models.mixtures.recipe import Training, held_out_folds
@@ -34,6 +35,7 @@ def train_factored(
     classes: TrainClassesOptions | None = None,
     note: Note = silent,
     tuning: FactoredTuning = DEFAULT_TUNING,
+    cache: bool = False,
 ) -> FactoredModel:
     """Train a factored model, its parameters fitted to held-out sentences.
 
@@ -47,11 +49,11 @@ def train_factored(
         raise InputError("the held-out text holds no word that the model knows; give another text")
     with ThreadPoolExecutor(classes.threads or available_threads()) as pool:
         if held_out is not None:
-            return _train(training, held_out, classes, note, tuning, pool)
+            return _train(training, held_out, classes, note, tuning, pool, cache)
         rest, fold = next(held_out_folds(training, training.sentences), (training, None))
         if fold is None:
             note("the text is too small to fit exponents: all experts count the same")
-        fitted = _train(rest, fold, classes, note, tuning, pool, training.knows_unknown)
+        fitted = _train(rest, fold, classes, note, tuning, pool, cache, training.knows_unknown)
         if fold is None:
             return fitted
         note(f"exponents fitted to {len(fold):,} of {len(training.sentences):,} sentences, held out")
@@ -65,6 +67,7 @@ def _train(
     note: Note,
     tuning: FactoredTuning,
     pool: ThreadPoolExecutor,
+    cache: bool,
     count_unknown: bool | None = None,
 ) -> FactoredModel:
     """Return a model of a text, fitted to held-out sentences if there are any."""
@@ -81,11 +84,11 @@ def _train(
 
     def make(triple: tuple[_Wanted, ...]) -> ClusteredModel:
         first, second, third = (found[one] for one in triple)
-        model = count_clustered(ids, ClassMaps(predicted_classes(first), second, third), tuning)
+        model = count_clustered(ids, ClassMaps(predicted_classes(first), second, third), tuning, cache)
         if held_out is None:
             return model
         fitted = held_out.ids[: tuning.fitted_events]
-        return model.fitted(make_stream(fitted), (fitted != UNK) | known, tuning)
+        return fit_parameters(model, make_stream(fitted), (fitted != UNK) | known, tuning)
 
     models = tuple(pool.map(make, plan))
     info = {"recipe": "factored", "chosen": names}
@@ -141,10 +144,8 @@ def _recounted(
     ids = training.sentences.ids
 
     def make(model: ClusteredModel) -> ClusteredModel:
-        counted = count_clustered(ids, model.maps, tuning)
-        return replace(
-            counted, plan=model.plan, class_mixing=model.class_mixing, word_mixing=model.word_mixing
-        )
+        counted = count_clustered(ids, model.maps, tuning, model.adapts)
+        return replace(counted, parameters=model.parameters)
 
     models: Sequence[ClusteredModel] = list(pool.map(make, fitted.models))
     return replace(fitted, models=tuple(models), word_counts=training.counts.levels[0].counts)

@@ -9,7 +9,15 @@ from classgram.errors import InputError
 from classgram.files.folders import Folder, check_finite, check_range, check_starts
 from classgram.models._kernels.chain_rows import ChainTables, ExpertLevels
 from classgram.models._kernels.log_linear import FeaturePlan, Mixing
-from classgram.models.factored.clustered import ClusteredModel, class_members, feature_paths
+from classgram.models._kernels.decaying_cache import GATE_FEATURES, Gate
+from classgram.models.factored.caches import cache_rules
+from classgram.models.factored.clustered import (
+    ClusteredModel,
+    Parameters,
+    class_members,
+    expert_numbers,
+    feature_paths,
+)
 from classgram.models.factored.contexts import ClassMaps, ContextTree, context_tree
 from classgram.models.factored.tables import (
     Chains,
@@ -20,12 +28,12 @@ from classgram.models.factored.tables import (
     tree_columns,
 )
 from classgram.models.factored.tuning import DEFAULT_TUNING, FactoredTuning
+from classgram.runtime.compiled import frozen
 from classgram.runtime.compiled.arrays import AnyArray, Int32Array
 
 _CONTEXT_FIELDS = ("both_factors", "class_factor", "counted_features", "varied_features")
 _TABLES = ("child_starts", "node_labels", "node_counts", "entry_starts", "entry_labels")
 _MEMBER_TABLES = ("member_starts", "member_labels")
-_MIXINGS = ("class_exponents", "class_biases", "word_exponents")
 
 
 def tuning_config(tuning: FactoredTuning) -> dict[str, list[str]]:
@@ -54,7 +62,7 @@ def _is_symbol(text: str) -> bool:
 
 def clustered_arrays(model: ClusteredModel, prefix: str) -> dict[str, AnyArray]:
     """Return the arrays of a model over one clustering."""
-    tables, class_levels, word_levels = model.chains
+    (tables, class_levels, word_levels), parameters = model.chains, model.parameters
     found: dict[str, AnyArray] = {
         "predicted": model.maps.predicted,
         "contexts": model.maps.contexts,
@@ -67,16 +75,22 @@ def clustered_arrays(model: ClusteredModel, prefix: str) -> dict[str, AnyArray]:
         "class_values": class_levels.values,
         "word_backoffs": word_levels.backoffs,
         "word_values": word_levels.values,
-        "feature_means": model.plan.means,
-        "feature_scales": model.plan.scales,
-        "class_exponents": model.class_mixing.exponents,
-        "class_biases": model.class_mixing.biases,
-        "word_exponents": model.word_mixing.exponents,
+        "feature_means": parameters.plan.means,
+        "feature_scales": parameters.plan.scales,
+        "class_exponents": parameters.class_mixing.exponents,
+        "class_biases": parameters.class_mixing.biases,
+        "word_exponents": parameters.word_mixing.exponents,
+        "class_gate": parameters.class_gate.weights,
+        "class_gate_by_class": parameters.class_gate.by_class,
+        "word_gate": parameters.word_gate.weights,
+        "word_gate_by_class": parameters.word_gate.by_class,
     }
     return {prefix + name: array for name, array in found.items()}
 
 
-def read_clustered(folder: Folder, prefix: str, words: int, tuning: FactoredTuning) -> ClusteredModel:
+def read_clustered(
+    folder: Folder, prefix: str, words: int, tuning: FactoredTuning, cache: bool
+) -> ClusteredModel:
     """Return the model over one clustering, everything that kernels rely on checked."""
     tree = context_tree(tuning)
     maps = _read_maps(folder, prefix, words)
@@ -93,23 +107,36 @@ def read_clustered(folder: Folder, prefix: str, words: int, tuning: FactoredTuni
         _read_levels(folder, prefix, "entries", tree, sizes),
         _read_levels(folder, prefix, "members", tree, sizes),
     )
+    parameters = _read_parameters(folder, prefix, tree, maps, tuning, cache)
+    rules = cache_rules(tree, members.sizes, tuning, cache)
+    return ClusteredModel(maps, members, tree, chains, sizes, parameters, rules, tuning.least_probability)
+
+
+def _read_parameters(
+    folder: Folder, prefix: str, tree: ContextTree, maps: ClassMaps, tuning: FactoredTuning, cache: bool
+) -> Parameters:
+    """Return what was fitted to held-out text."""
     counted, varied = feature_paths(tree, tuning)
-    number = counted.size + varied.size + 2
-    shapes = {"feature_means": (number,), "feature_scales": (number,)}
-    shapes["class_exponents"] = (len(tree.class_experts), number + 1)
-    shapes["class_biases"] = (members.sizes.size,)
-    shapes["word_exponents"] = (len(tree.word_experts), number + 1)
+    number, (for_classes, for_words) = counted.size + varied.size + 2, expert_numbers(tree, cache)
+    contexts, gated = int(maps.contexts.max()) + 1, number + 1 + GATE_FEATURES
+    shapes: dict[str, tuple[int, ...]] = {
+        "feature_means": (number,),
+        "feature_scales": (number,),
+        "class_exponents": (for_classes, number + 1),
+        "class_biases": (int(maps.predicted.max()) + 1,),
+        "word_exponents": (for_words, number + 1),
+        "class_gate": (for_classes - 1, gated) if cache else (0, 0),
+        "class_gate_by_class": (contexts, for_classes - 1) if cache else (0, 0),
+        "word_gate": (for_words - 1, gated) if cache else (0, 0),
+        "word_gate_by_class": (contexts, for_words - 1) if cache else (0, 0),
+    }
     found = {name: _read_floats(folder, prefix + name, shape) for name, shape in shapes.items()}
-    return ClusteredModel(
-        maps,
-        members,
-        tree,
-        chains,
-        sizes,
+    return Parameters(
         FeaturePlan(counted, varied, found["feature_means"], found["feature_scales"]),
         Mixing(found["class_exponents"], found["class_biases"]),
-        Mixing(found["word_exponents"], np.zeros(0)),
-        tuning.least_probability,
+        Mixing(found["word_exponents"], frozen(np.zeros(0))),
+        Gate(found["class_gate"], found["class_gate_by_class"]),
+        Gate(found["word_gate"], found["word_gate_by_class"]),
     )
 
 

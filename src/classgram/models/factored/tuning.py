@@ -60,6 +60,22 @@ class FactoredTuning:
     """The size of steps of the features' exponents, in those of the others."""
     decay: float = 1e-3
     """The weight of squares of the features' exponents."""
+    class_half_lives: tuple[float, ...] = (40.0, 200.0, 4000.0)
+    """Half-lives in events of class unigrams in caches; the last one is below n-grams."""
+    word_half_lives: tuple[float, ...] = (40.0, 200.0, 800.0)
+    """The same of words in their class."""
+    ngram_half_lives: tuple[float, ...] = (500.0, 6000.0)
+    """Half-lives of n-grams of classes; those of words have the second."""
+    cache_strengths: tuple[float, ...] = (0.2, 0.7, 0.3, 0.5)
+    """What coarser counts weigh: class unigrams, class n-grams, word unigrams, word n-grams."""
+    cache_events: int = 30_000
+    """Events before a batch that caches remember."""
+    gate_epochs: int = 6
+    """Passes of Adam over the held-out events for the gate."""
+    gate_rate: float = 0.01
+    """The first step's size."""
+    gate_decay: float = 1e-4
+    """The weight of squares of the gate's parameters."""
     fitted_events: int = 100_000
     """Held-out events used at most."""
 
