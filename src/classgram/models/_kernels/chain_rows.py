@@ -86,9 +86,7 @@ def find_entries(tables: ChainTables, nodes: Int32Array, label: int, entries: In
         node = nodes[path]
         entry = -1
         if node >= 0:
-            entry = find(
-                tables.entry_labels, tables.entry_starts[node], tables.entry_starts[node + 1], label
-            )
+            entry = find(tables.entry_labels, tables.entry_starts[node], tables.entry_starts[node + 1], label)
         entries[path] = entry
 
 

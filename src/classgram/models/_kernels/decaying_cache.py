@@ -111,9 +111,7 @@ def forget_all(counts: CacheCounts, limit: int) -> None:
 
 
 @kernel_part
-def add_outcome(
-    rules: CacheRules, counts: CacheCounts, key: int, label: int, now: int
-) -> None:
+def add_outcome(rules: CacheRules, counts: CacheCounts, key: int, label: int, now: int) -> None:
     """Count an outcome after a context."""
     slot = find_slot(counts.keys, key)
     if counts.keys[slot] == 0:
@@ -202,7 +200,9 @@ def add_context(
     entry = counts.heads[slot]
     while entry >= 0:
         faded = np.exp(-rate * (now - counts.value_times[entry]))
-        rows[row, counts.labels[entry]] += np.float32(counts.values[entry, column] * faded / (total + strength))
+        rows[row, counts.labels[entry]] += np.float32(
+            counts.values[entry, column] * faded / (total + strength)
+        )
         entry = counts.following[entry]
     return float(total)
 

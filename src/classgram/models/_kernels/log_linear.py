@@ -375,7 +375,9 @@ def store_logs(
 
 
 @lean_kernel
-def store_gate(stored: StoredLogs, shares: Float64Matrix, event: int, scores: Float64Array, least: float) -> None:
+def store_gate(
+    stored: StoredLogs, shares: Float64Matrix, event: int, scores: Float64Array, least: float
+) -> None:
     """Store the gate's row of every event from ``event`` on, a row of shares each, after the other rows."""
     experts = shares.shape[1]
     for row in range(shares.shape[0]):

@@ -27,12 +27,12 @@ def can_cache(tree: ContextTree) -> bool:
 def cache_rules(tree: ContextTree, sizes: Int32Array, tuning: FactoredTuning, cache: bool) -> CacheRules:
     """Return how a model's caches count, or that it has none."""
     columns = [tree.symbols.index(symbol) if symbol in tree.symbols else 0 for symbol in _SYMBOLS]
-    rates = (
-        frozen(np.log(2.0) / np.array(half_lives if cache else (), np.float64))
-        for half_lives in (tuning.class_half_lives, tuning.word_half_lives, tuning.ngram_half_lives)
-    )
+    lives = (tuning.class_half_lives, tuning.word_half_lives, tuning.ngram_half_lives)
+    rates = [np.log(2.0) / np.array(one if cache else (), np.float64) for one in lives]
     return CacheRules(
-        *rates,
+        frozen(rates[0]),
+        frozen(rates[1]),
+        frozen(rates[2]),
         frozen(np.array(tuning.cache_strengths)),
         frozen(np.array(columns, np.int32)),
         frozen((np.cumsum(sizes) - sizes).astype(np.int32)),
@@ -78,7 +78,8 @@ def gate_shares(gate: Gate, features: Float64Matrix, labels: Int32Array) -> Floa
     """Return the weights of the experts for each event, a row each."""
     scores = features @ gate.weights.T + np.where(labels[:, None] >= 0, gate.by_class[labels], 0.0)
     shares: Float64Matrix = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return shares / shares.sum(axis=1, keepdims=True)
+    shares /= shares.sum(axis=1, keepdims=True)
+    return shares
 
 
 def fit_gate(

@@ -59,7 +59,8 @@ class Level:
     @property
     def members_of(self) -> tuple[Int32Array, Int32Array]:
         """The starts and labels of the members, of a path that has them."""
-        assert self.member_starts is not None and self.member_labels is not None
+        assert self.member_starts is not None
+        assert self.member_labels is not None
         return self.member_starts, self.member_labels
 
 
@@ -86,9 +87,7 @@ class TrainingEvents:
         return self.classes.size
 
 
-def training_events(
-    ids: Int32Array, tree: ContextTree, maps: ClassMaps, ranks: Int32Array
-) -> TrainingEvents:
+def training_events(ids: Int32Array, tree: ContextTree, maps: ClassMaps, ranks: Int32Array) -> TrainingEvents:
     """Return the events of a text, its end taken as what came before its start."""
     columns = symbol_columns(tree.symbols, make_stream(ids), maps)
     np.maximum(columns, 0, out=columns)

@@ -25,7 +25,14 @@ from classgram.models._kernels.log_linear import (
 )
 from classgram.models.factored.caches import cache_rules, empty_counts, even_gate, no_gate
 from classgram.models.factored.chains import ChainCounter, training_events
-from classgram.models.factored.contexts import ClassMaps, ContextTree, Stream, context_tree, symbol_columns
+from classgram.models.factored.contexts import (
+    NO_SYMBOL,
+    ClassMaps,
+    ContextTree,
+    Stream,
+    context_tree,
+    symbol_columns,
+)
 from classgram.models.factored.fitting import even_mixing
 from classgram.models.factored.tables import Chains, ChainSizes, make_chains
 from classgram.models.factored.tuning import FactoredTuning
@@ -98,29 +105,63 @@ class ClusteredModel:
 
         The first events are skipped; caches remember them.
         """
-        events = self._events(stream, before_units)
+        return self._scored(self._events(stream, before_units), skipped)
+
+    def log_factors_at(self, stream: Stream, chosen: slice) -> Float64Matrix:
+        """Return the same of chosen events, each with empty caches."""
+        events = self._events(stream, NO_SYMBOL)
+        picked = Events(*(frozen(column[chosen]) for column in events))
+        return self._scored(picked, 0)
+
+    def _scored(self, events: Events, skipped: int) -> Float64Matrix:
+        """Return the logarithms of both factors of events, the first ones skipped."""
         out = np.empty((events.classes.size - skipped, 2))
-        counts, plan = self._counts(events), self.parameters
-        rest = (self.members.sizes, events, skipped, self.least_probability, self._buffers(), out)
-        score_events(*self.chains, *plan[:3], self.rules, counts, *plan[3:], *rest)
+        counts, fitted = self._counts(events), self.parameters
+        score_events(
+            *self.chains,
+            fitted.plan,
+            fitted.class_mixing,
+            fitted.word_mixing,
+            self.rules,
+            counts,
+            fitted.class_gate,
+            fitted.word_gate,
+            self.members.sizes,
+            events,
+            skipped,
+            self.least_probability,
+            self._buffers(),
+            out,
+        )
         return out
 
     def distribution(self, stream: Stream, before_units: int = EOS) -> Float64Array:
         """Return the probability of every word as the last event of a stream."""
         events = self._events(stream, before_units)
         by_class = np.empty(self.members.words.size)
-        counts, plan = self._counts(events), self.parameters
-        rest = (self.members.sizes, events, self.least_probability, self._buffers(), by_class)
-        fill_distribution(*self.chains, *plan[:3], self.rules, counts, *plan[3:], *rest)
+        counts, fitted = self._counts(events), self.parameters
+        fill_distribution(
+            *self.chains,
+            fitted.plan,
+            fitted.class_mixing,
+            fitted.word_mixing,
+            self.rules,
+            counts,
+            fitted.class_gate,
+            fitted.word_gate,
+            self.members.sizes,
+            events,
+            self.least_probability,
+            self._buffers(),
+            by_class,
+        )
         out = np.zeros(self.maps.predicted.size)
         out[self.members.words] = by_class
         return out
 
     def _counts(self, events: Events) -> CacheCounts:
         """Return empty caches for some events."""
-        return empty_counts(
-            self.rules, self.members.sizes.size, self.members.words.size, events.classes.size
-        )
+        return empty_counts(self.rules, self.members.sizes.size, self.members.words.size, events.classes.size)
 
     def _events(self, stream: Stream, before_units: int) -> Events:
         """Return what kernels read of a stream's events."""
@@ -167,10 +208,22 @@ class ClusteredModel:
             )
             for width, rows in zip(widths, experts, strict=True)
         )
-        raw = self.parameters.plan._replace(means=frozen(np.zeros(features)), scales=frozen(np.ones(features)))
-        counts, least = self._counts(events), self.least_probability
-        rest = (self.members.sizes, events, least, self._buffers(), of_classes, of_words)
-        store_logs(*self.chains, raw, self.rules, counts, no_gate(), *rest)
+        raw = self.parameters.plan._replace(
+            means=frozen(np.zeros(features)), scales=frozen(np.ones(features))
+        )
+        store_logs(
+            *self.chains,
+            raw,
+            self.rules,
+            self._counts(events),
+            no_gate(),
+            self.members.sizes,
+            events,
+            self.least_probability,
+            self._buffers(),
+            of_classes,
+            of_words,
+        )
         return events, of_classes, of_words
 
 

@@ -15,7 +15,14 @@ from classgram.models.factored.storage import clustered_arrays, read_clustered, 
 from classgram.models.factored.tuning import DEFAULT_TUNING, FactoredTuning
 from classgram.models.language_model import LanguageModel, ModelFiles, State
 from classgram.runtime.compiled import frozen
-from classgram.runtime.compiled.arrays import AnyArray, Float64Array, Float64Matrix, Int32Array, Int64Array
+from classgram.runtime.compiled.arrays import (
+    AnyArray,
+    Float64Array,
+    Float64Matrix,
+    Int32Array,
+    Int32Matrix,
+    Int64Array,
+)
 from classgram.runtime.threads import Threads
 from classgram.text.sentences import Sentences
 from classgram.text.vocabulary import BOS, EOS, Vocabulary
@@ -29,6 +36,8 @@ _INFO_KEYS = ("recipe", "chosen", "notes", "held_out")
 class FactoredState(NamedTuple):
     """The events before, as far as the model looks back, and what it knows of the sentence."""
 
+    before: int
+    """What stands before these events: </s> at the start of a text, or nothing known."""
     history: tuple[int, ...]
     first_word: int
     position: int
@@ -94,19 +103,20 @@ class FactoredModel(LanguageModel):
 
     def start(self, bos: bool = True) -> FactoredState:
         """Return the state at the start of a text."""
-        return FactoredState((EOS,) if bos else (), EOS, 0)
+        return FactoredState(EOS if bos else NO_SYMBOL, (), EOS, 0)
 
     def advance(self, state: State, word: int) -> FactoredState:
         """Return the state after one more event; after </s> the next sentence begins."""
-        history, first_word, position = _as_state(state)
-        if word in (BOS, EOS):
-            ended = word == EOS or not history or history[-1] != EOS
-            return FactoredState(self._recent((*history, EOS)) if ended else history, EOS, 0)
+        before, history, first_word, position = _as_state(state)
+        if word == BOS:
+            # It says that a sentence begins: after nothing, or after a sentence's end.
+            begins = history[-1:] == (EOS,) or (not history and before == EOS)
+            return FactoredState(before, history, EOS, 0) if begins else self.start()
         first = word if position == 0 else first_word
-        return FactoredState(self._recent((*history, word)), first, position + 1)
-
-    def _recent(self, history: tuple[int, ...]) -> tuple[int, ...]:
-        return history[-self._remembered :]
+        history = (*history, word)
+        if len(history) > self._remembered:
+            before, history = NO_SYMBOL, history[-self._remembered :]
+        return FactoredState(before, history, *((EOS, 0) if word == EOS else (first, position + 1)))
 
     @property
     def _remembered(self) -> int:
@@ -119,8 +129,8 @@ class FactoredModel(LanguageModel):
 
     def distribution(self, state: State) -> Float64Array:
         """Return the probability of every word of the vocabulary."""
-        stream = self._stream_after(state, EOS)
-        rows = np.stack([model.distribution(stream, NO_SYMBOL) for model in self.models])
+        stream, before = self._stream_after(state, EOS), _as_state(state).before
+        rows = np.stack([model.distribution(stream, before) for model in self.models])
         mixed: Float64Array = self.weights @ rows
         return mixed
 
@@ -129,19 +139,40 @@ class FactoredModel(LanguageModel):
         if word == BOS:
             return -np.inf
         stream = self._stream_after(state, word)
-        return float(self._logs(stream, NO_SYMBOL, stream.limits.size - 1)[0])
+        return float(self._logs(stream, _as_state(state).before, stream.limits.size - 1)[0])
 
     def _stream_after(self, state: State, word: int) -> Stream:
         """Return a word after a state as the last event of a stream; with caches, all before are events."""
-        history, first_word, position = _as_state(state)
+        _, history, first_word, position = _as_state(state)
         ids = np.array([*history, word], np.int32)
         if not self.adapts:
             return Stream(ids, *(np.array([value], np.int32) for value in (first_word, position, 0)))
-        # The </s> that stands for the start of a text is no event of it.
         whole = make_stream(ids)
         first_words, positions = whole.first_words.copy(), whole.positions.copy()
         first_words[-1], positions[-1] = first_word, position
         return Stream(ids, frozen(first_words), frozen(positions), whole.limits)
+
+    def log_probabilities_after(self, contexts: Int32Matrix, words: Int32Array) -> Float64Array:
+        """Return the log-probability of each word after a context of its own; caches are empty.
+
+        A context is a row: the words before, ``NO_SYMBOL`` for none, the sentence's first word, </s> at
+        its start, and the position in it.
+        """
+        rows = np.column_stack([contexts[:, :-2], np.where(words == BOS, np.int32(EOS), words)])
+        size, width = rows.shape
+        limits = np.arange(size, dtype=np.int32) * width
+        last = slice(width - 1, None, width)
+        first_words, positions = np.full(rows.size, EOS, np.int32), np.zeros(rows.size, np.int32)
+        first_words[last], positions[last] = contexts[:, -2], contexts[:, -1]
+        stream = Stream(rows.ravel(), first_words, positions, np.repeat(limits, width).astype(np.int32))
+        parts = [model.log_factors_at(stream, last).sum(axis=1) for model in self.models]
+        logs = mixed_logs(np.stack(parts, axis=1), self.weights)
+        return np.where(words == BOS, -np.inf, logs)
+
+    def distribution_after(self, context: Int32Array) -> Float64Array:
+        """Return the distribution after such a context."""
+        history = [word for word in context[:-2].tolist() if word != NO_SYMBOL]
+        return self.distribution(FactoredState(NO_SYMBOL, tuple(history), *context[-2:].tolist()))
 
     def to_files(self, prefix: str = "") -> ModelFiles:
         """Return the weights, and every clustering's model under a prefix of its own."""

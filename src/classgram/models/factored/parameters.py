@@ -31,7 +31,7 @@ def fit_parameters(
     for logs, targets, number, experts in zip(
         stored, (events.classes, events.ranks), outcomes, model.expert_numbers, strict=True
     ):
-        for columns in (logs.features, logs.gate_features):
+        for columns in (logs.features, logs.gate_features) if model.adapts else (logs.features,):
             columns[:, 1 : means.size + 1] = (columns[:, 1 : means.size + 1] - means) * scales
         usable = np.flatnonzero(counted & (np.diff(logs.starts) > 0))
         if model.adapts:

@@ -8,8 +8,8 @@ import numpy as np
 from classgram.errors import InputError
 from classgram.files.folders import Folder, check_finite, check_range, check_starts
 from classgram.models._kernels.chain_rows import ChainTables, ExpertLevels
-from classgram.models._kernels.log_linear import FeaturePlan, Mixing
 from classgram.models._kernels.decaying_cache import GATE_FEATURES, Gate
+from classgram.models._kernels.log_linear import FeaturePlan, Mixing
 from classgram.models.factored.caches import cache_rules
 from classgram.models.factored.clustered import (
     ClusteredModel,
@@ -43,14 +43,14 @@ def tuning_config(tuning: FactoredTuning) -> dict[str, list[str]]:
 
 def read_tuning(folder: Folder, config: Any) -> FactoredTuning:
     """Return the tuning with the contexts of config.json."""
-    found = {}
+    found: dict[str, Any] = {}
     for name in _CONTEXT_FIELDS:
-        texts = config.get(name) if isinstance(config, dict) else None
-        symbols = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
-        if not symbols or not all(_is_symbol(one) for text in texts for one in text.split()):
+        texts: Any = config.get(name) if isinstance(config, dict) else None
+        whole = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
+        if not whole or not all(_is_symbol(one) for text in texts for one in text.split()):
             raise InputError(f"{folder.path}: config.json has no valid contexts; make the model again")
         found[name] = tuple(texts)
-    if not found["both_factors"]:
+    if not found["both_factors"] or found["both_factors"][-1]:
         raise InputError(f"{folder.path}: config.json has no valid contexts; make the model again")
     return replace(DEFAULT_TUNING, **found)
 
@@ -189,13 +189,18 @@ def _read_tables(folder: Folder, prefix: str, tree: ContextTree, sizes: ChainSiz
     with_members = int(sizes.entries[tree.word_paths])
     check_starts(folder, prefix + "entry_starts", found["entry_starts"], nodes, entries)
     check_starts(folder, prefix + "member_starts", found["member_starts"], with_members, members)
-    of_paths = (found["entry_starts"][sizes.nodes], found["member_starts"][sizes.entries[: tree.word_paths + 1]])
+    of_paths = (
+        found["entry_starts"][sizes.nodes],
+        found["member_starts"][sizes.entries[: tree.word_paths + 1]],
+    )
     right = np.array_equal(of_paths[0], sizes.entries) and np.array_equal(of_paths[1], sizes.members)
     lengths = found["node_labels"].size == found["node_counts"].size == nodes
     lengths = lengths and found["entry_labels"].size == entries and found["member_labels"].size == members
     bases = child_bases(tree, sizes.nodes)
     if not right or not lengths or not _are_children(tree, sizes, bases, found["child_starts"]):
-        raise InputError(f"{folder.path}: the arrays of {prefix} do not belong together; make the folder again")
+        raise InputError(
+            f"{folder.path}: the arrays of {prefix} do not belong together; make the folder again"
+        )
     check_range(folder, prefix + "node_counts", found["node_counts"], 1, 2**31 - 1)
     check_range(folder, prefix + "member_labels", found["member_labels"], 0, 2**31 - 1)
     parents, columns = tree_columns(tree)
@@ -209,7 +214,11 @@ def _are_children(tree: ContextTree, sizes: ChainSizes, bases: AnyArray, starts:
         parent = max(tree.parent(index), 0)
         first = int(bases[index] + sizes.nodes[parent])
         last = first + int(sizes.nodes[parent + 1] - sizes.nodes[parent])
-        if last >= starts.size or starts[first] != sizes.nodes[index] or starts[last] != sizes.nodes[index + 1]:
+        if (
+            last >= starts.size
+            or starts[first] != sizes.nodes[index]
+            or starts[last] != sizes.nodes[index + 1]
+        ):
             return False
         total = last + 1
     return total == starts.size and int(np.diff(starts).min(initial=0)) >= 0
