@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ from classgram import train
 from classgram.counts.counting import count_sentences
 from classgram.errors import InputError
 from classgram.evaluation.generation import generate
+from classgram.export._kernels.batch_stepping import Wanted
+from classgram.export.batch_stepping import batch_stepper
 from classgram.loading import load
 from classgram.models.factored.contexts import make_stream
 from classgram.models.factored.model import FactoredModel
@@ -106,11 +109,11 @@ def test_batches_and_units(model: FactoredModel, held_out: Sentences) -> None:
         session.log_probabilities(
             sentences_from_ids(held_out.ids[held_out.offsets[first] : held_out.offsets[last]], EOS)
         )
-        for first, last in zip(cuts, cuts[1:], strict=False)
+        for first, last in pairwise(cuts)
     ]
     np.testing.assert_allclose(np.concatenate(parts), whole, atol=1e-9)
     units = model.unit_log_probabilities(held_out, np.array(cuts[:-1]))
-    for first, last in zip(cuts, cuts[1:], strict=False):
+    for first, last in pairwise(cuts):
         begin, end = held_out.offsets[first], held_out.offsets[last]
         alone = model.log_probabilities(sentences_from_ids(held_out.ids[begin:end], EOS))
         np.testing.assert_allclose(units[begin:end], alone, atol=1e-9)
@@ -189,6 +192,22 @@ def test_without_held_out_text(training: Training, held_out: Sentences) -> None:
     assert model.word_counts.sum() == training.sentences.tokens
     assert model.models[0].chains.tables.node_counts[0] == training.sentences.tokens
     assert model.distribution(model.start()).sum() == pytest.approx(1.0, abs=1e-6)
+
+
+def test_export_keeps_sentences_apart(model: FactoredModel, held_out: Sentences) -> None:
+    stepper = batch_stepper(model)
+    states = stepper.start(bos=True)
+    words = held_out.ids[: held_out.offsets[3]]
+    wanted = Wanted(np.array([0, len(model.vocabulary)]), np.arange(len(model.vocabulary), dtype=np.int32))
+    for word in words[words != EOS][:5].tolist():
+        row = np.zeros(len(model.vocabulary))
+        stepper.add(states, wanted, np.ones(1), row)
+        states, logs = stepper.step(states, np.array([word], np.int32))
+        assert row.sum() == pytest.approx(1.0, abs=1e-6)
+        assert np.log(row[word]) == pytest.approx(logs[0], abs=1e-6)
+    begin = model.start()
+    first = stepper.step(stepper.start(bos=True), words[:1])[1][0]
+    assert first == pytest.approx(model.log_probability(begin, int(words[0])), abs=1e-6)
 
 
 def test_refusals(training: Training) -> None:

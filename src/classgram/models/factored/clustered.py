@@ -109,9 +109,13 @@ class ClusteredModel:
 
     def log_factors_at(self, stream: Stream, chosen: slice) -> Float64Matrix:
         """Return the same of chosen events, each with empty caches."""
+        return self._scored(self._events_at(stream, chosen), 0)
+
+    def _events_at(self, stream: Stream, chosen: slice) -> Events:
+        """Return chosen events of a stream whose units begin after nothing."""
         events = self._events(stream, NO_SYMBOL)
-        picked = Events(*(frozen(column[chosen]) for column in events))
-        return self._scored(picked, 0)
+        symbols, *columns = (frozen(column[chosen]) for column in events)
+        return Events(symbols, *columns)
 
     def _scored(self, events: Events, skipped: int) -> Float64Matrix:
         """Return the logarithms of both factors of events, the first ones skipped."""
@@ -137,7 +141,14 @@ class ClusteredModel:
 
     def distribution(self, stream: Stream, before_units: int = EOS) -> Float64Array:
         """Return the probability of every word as the last event of a stream."""
-        events = self._events(stream, before_units)
+        return self._distribution(self._events(stream, before_units))
+
+    def distribution_at(self, stream: Stream, chosen: slice) -> Float64Array:
+        """Return the probability of every word as the one chosen event, with empty caches."""
+        return self._distribution(self._events_at(stream, chosen))
+
+    def _distribution(self, events: Events) -> Float64Array:
+        """Return the probability of every word as the last event."""
         by_class = np.empty(self.members.words.size)
         counts, fitted = self._counts(events), self.parameters
         fill_distribution(

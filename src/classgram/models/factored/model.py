@@ -158,21 +158,16 @@ class FactoredModel(LanguageModel):
         A context is a row: the words before, ``NO_SYMBOL`` for none, the sentence's first word, </s> at
         its start, and the position in it.
         """
-        rows = np.column_stack([contexts[:, :-2], np.where(words == BOS, np.int32(EOS), words)])
-        size, width = rows.shape
-        limits = np.arange(size, dtype=np.int32) * width
-        last = slice(width - 1, None, width)
-        first_words, positions = np.full(rows.size, EOS, np.int32), np.zeros(rows.size, np.int32)
-        first_words[last], positions[last] = contexts[:, -2], contexts[:, -1]
-        stream = Stream(rows.ravel(), first_words, positions, np.repeat(limits, width).astype(np.int32))
+        stream, last = _context_stream(contexts, np.where(words == BOS, np.int32(EOS), words))
         parts = [model.log_factors_at(stream, last).sum(axis=1) for model in self.models]
         logs = mixed_logs(np.stack(parts, axis=1), self.weights)
         return np.where(words == BOS, -np.inf, logs)
 
     def distribution_after(self, context: Int32Array) -> Float64Array:
         """Return the distribution after such a context."""
-        history = [word for word in context[:-2].tolist() if word != NO_SYMBOL]
-        return self.distribution(FactoredState(NO_SYMBOL, tuple(history), *context[-2:].tolist()))
+        stream, last = _context_stream(context[None], np.array([EOS], np.int32))
+        mixed: Float64Array = self.weights @ [model.distribution_at(stream, last) for model in self.models]
+        return mixed
 
     def to_files(self, prefix: str = "") -> ModelFiles:
         """Return the weights, and every clustering's model under a prefix of its own."""
@@ -236,6 +231,17 @@ class _FactoredSession(FactoredModel):
         if self.adapts:
             return self._logs(stream, skipped=before.size)
         return self._logs(stream.tail(before.size))
+
+
+def _context_stream(contexts: Int32Matrix, words: Int32Array) -> tuple[Stream, slice]:
+    """Return contexts, each with its word, as units of a stream, and where the words stand in it."""
+    rows = np.column_stack([contexts[:, :-2], words]).astype(np.int32)
+    size, width = rows.shape
+    limits = np.repeat(np.arange(size, dtype=np.int32) * width, width).astype(np.int32)
+    last = slice(width - 1, None, width)
+    first_words, positions = np.full(rows.size, EOS, np.int32), np.zeros(rows.size, np.int32)
+    first_words[last], positions[last] = contexts[:, -2], contexts[:, -1]
+    return Stream(rows.ravel(), first_words, positions, limits), last
 
 
 def _as_state(state: State) -> FactoredState:
