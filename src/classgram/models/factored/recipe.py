@@ -126,6 +126,14 @@ def _cluster(counts: NgramCounts, wanted: _Wanted, options: TrainClassesOptions)
     return frozen(adopt_unseen(result.partition.words, counts.levels[0].counts))
 
 
+def refit(model: FactoredModel, held_out: Sentences, count_unknown: bool = True) -> FactoredModel:
+    """Return the model with all parameters and weights fitted to other held-out sentences."""
+    ids = held_out.ids[: model.tuning.fitted_events]
+    counted = (ids != UNK) | count_unknown
+    models = tuple(fit_parameters(one, make_stream(ids), counted, model.tuning) for one in model.models)
+    return _weighted(replace(model, models=models), held_out, count_unknown)
+
+
 def _weighted(model: FactoredModel, held_out: Sentences, count_unknown: bool) -> FactoredModel:
     """Return the model with the weights that give held-out text the highest probability."""
     logs = np.stack(model.factor_logs(held_out)).sum(axis=0)[(held_out.ids != UNK) | count_unknown]
