@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from classgram.export.decoders import ctc_decoder_model as ctc_decoder_model
     from classgram.export.fst import write_fst as write_fst
     from classgram.loading import load as load
+    from classgram.models.factored.model import FactoredModel as FactoredModel
+    from classgram.models.factored.recipe import train_factored as train_factored
     from classgram.models.language_model import LanguageModel as LanguageModel
     from classgram.models.mixtures.mixture import MixtureModel as MixtureModel
     from classgram.models.mixtures.mixture import mix_models as mix_models
@@ -78,6 +80,8 @@ _HOMES = {
     "MixtureModel": "models.mixtures.mixture",
     "mix_models": "models.mixtures.mixture",
     "train_mixture": "models.mixtures.recipe",
+    "FactoredModel": "models.factored.model",
+    "train_factored": "models.factored.recipe",
     "WordClasses": "estimator",
     "Result": "clustering.result",
     "exchange": "clustering.exchange",

@@ -10,6 +10,7 @@ from classgram.files.folders import read_folder
 from classgram.models.class_based.class_model import ClassModel
 from classgram.models.class_based.class_ngrams import ClassNgramModel
 from classgram.models.class_based.interleaved import InterleavedModel
+from classgram.models.factored.model import FactoredModel
 from classgram.models.language_model import LanguageModel, component_from_files, register
 from classgram.models.mixtures.mixture import MixtureModel
 from classgram.models.mixtures.wider_vocabulary import AdaptedModel
@@ -17,7 +18,7 @@ from classgram.models.ngram.ngram_model import NgramModel
 from classgram.options import TextOptions
 from classgram.text.vocabulary import Vocabulary
 
-register(NgramModel, ClassModel, ClassNgramModel, InterleavedModel, MixtureModel, AdaptedModel)
+register(NgramModel, ClassModel, ClassNgramModel, InterleavedModel, MixtureModel, AdaptedModel, FactoredModel)
 
 
 def load(path: str | Path, text: TextOptions | None = None) -> LanguageModel:

@@ -166,7 +166,7 @@ class RunOptions:
     """The address of a compute cluster; not used so far."""
 
 
-Recipe = Literal["mixture", "class", "backoff", "katz", "kneser-ney"]
+Recipe = Literal["mixture", "factored", "class", "backoff", "katz", "kneser-ney"]
 Smoothing = Literal["kneser-ney", "interpolated", "paper"]
 
 
@@ -175,7 +175,7 @@ class ModelOptions:
     """Which language model is trained."""
 
     recipe: Recipe = "mixture"
-    """A mixture of word and class models, or one model: class, the paper's back-off, Katz, Kneser-Ney."""
+    """Several models: mixture, or factored (better, slower); or one: class, backoff (the paper's), ..."""
 
     order: int | None = None
     """The longest n-grams (default: 5; 3 for backoff, katz; 2 for untied classes, the paper's smoothing)."""
@@ -227,13 +227,13 @@ class TrainClassesOptions:
 
 @dataclass(frozen=True, slots=True)
 class MixtureOptions:
-    """What a mixture consists of."""
+    """What a mixture or a factored model consists of."""
 
     cache: bool = False
     """Add a cache: the words just scored become more likely."""
 
     fast: bool = False
-    """Keep only the few components that lower perplexity most for the time they take."""
+    """For a mixture: keep only the few components that lower perplexity most for the time they take."""
 
 
 @dataclass(frozen=True, slots=True)

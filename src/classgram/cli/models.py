@@ -61,7 +61,7 @@ def train(
     use_classes
         For --recipe class: a folder that classgram cluster wrote (default: classes are learned).
     valid
-        For --recipe mixture: validation text for the weights (default: folds of the training text).
+        For --recipe mixture, factored: validation text for the weights (default: folds of the training text).
     """
     from classgram.pipelines.keywords import as_keywords
     from classgram.pipelines.training import train as train_model

@@ -10,7 +10,6 @@ from classgram.cli.app import (
     Output,
     QuietOption,
     ShowOptions,
-    announce_compilation,
     app,
     message,
     print_json,
@@ -51,7 +50,6 @@ def report(
     from classgram.reporting.reporting import open_page
     from classgram.reporting.reporting import report as make_report
 
-    announce_compilation(show.quiet)
     options = as_keywords(making, read)
     page = make_report(*sources, output=output, text=text, counts=counts, progress=not show.quiet, **options)
     message(f"{output}: {len(page.html.encode()) / 1e6:.1f} MB", show.quiet)
@@ -84,7 +82,6 @@ def similar(
     """
     from classgram.reporting.similar import similar_words
 
-    announce_compilation(show.quiet)
     found = similar_words(path, word, counts, most)
     if show.json:
         print_json([one._asdict() for one in found])

@@ -24,6 +24,7 @@ from classgram.models._kernels.class_smoothing import score_classes
 from classgram.models.class_based.class_model import ClassModel
 from classgram.models.class_based.class_ngrams import ClassNgramModel
 from classgram.models.class_based.interleaved import InterleavedModel
+from classgram.models.factored.model import FactoredModel
 from classgram.models.language_model import LanguageModel
 from classgram.models.mixtures.mixture import MixtureModel, find_buckets
 from classgram.models.mixtures.wider_vocabulary import AdaptedModel
@@ -37,7 +38,7 @@ from classgram.runtime.compiled.arrays import (
     Int32Array,
     Int32Matrix,
 )
-from classgram.text.vocabulary import BOS, UNK
+from classgram.text.vocabulary import BOS, EOS, UNK
 
 States = Int32Matrix
 
@@ -242,6 +243,39 @@ class _MixtureStepper(BatchStepper):
             component.add(states[:, columns], wanted, own[:, number], out)
 
 
+class _FactoredStepper(BatchStepper):
+    """A factored model without its caches: the last words, the sentence's first word, and the position.
+
+    Contexts begin with the sentence: what crosses its start is left out.
+    """
+
+    def __init__(self, model: FactoredModel) -> None:
+        self.model = model
+        self.reach = model.order - 1
+        self.width = self.reach + 2
+
+    def start(self, bos: bool) -> States:
+        """Return no words, or </s> alone, which stands before the first one."""
+        row = [*[NO_WORD] * (self.reach - 1), EOS if bos else NO_WORD, EOS, 0]
+        return np.array([row], np.int32)
+
+    def step(self, states: States, words: Int32Array) -> tuple[States, Float64Array]:
+        """Return the states shifted by one word, and the log-probabilities."""
+        logs = self.model.log_probabilities_after(states, words)
+        first = np.where(states[:, -1] == 0, words, states[:, -2])
+        after = np.column_stack([states[:, 1 : self.reach], words, first, states[:, -1] + 1])
+        after[words == BOS] = self.start(True)[0]
+        return after.astype(np.int32), logs
+
+    def add(self, states: States, wanted: Wanted, weights: Float64Array, out: Float64Array) -> None:
+        """Add weighted probabilities."""
+        for row, weight in enumerate(weights.tolist()):
+            first, last = wanted.starts[row], wanted.starts[row + 1]
+            if last > first:
+                found = self.model.distribution_after(states[row])
+                out[first:last] += weight * found[wanted.words[first:last]]
+
+
 def _without_context(trie: BackoffTrie, size: int) -> Float64Array:
     """Return the probabilities of a trie's first symbols without context; that of <s> is 0."""
     unigrams = np.exp(trie.arrays.log_probabilities[:size].astype(np.float64))
@@ -270,6 +304,7 @@ _STEPPERS: dict[type[LanguageModel], Callable[..., BatchStepper]] = {
     ClassModel: _ClassStepper,
     AdaptedModel: _WiderVocabularyStepper,
     MixtureModel: _MixtureStepper,
+    FactoredModel: _FactoredStepper,
 }
 
 

@@ -26,7 +26,7 @@ from classgram.text.vocabulary import Vocabulary
 _MOST_CLASSES = 1000
 """What a class model asks for at most where no number is given."""
 
-_DEFAULT_ORDERS = {"mixture": 5, "kneser-ney": 5, "katz": 3, "backoff": 3, "class": 5}
+_DEFAULT_ORDERS = {"mixture": 5, "factored": 2, "kneser-ney": 5, "katz": 3, "backoff": 3, "class": 5}
 
 
 def training_order(options: ModelOptions, classes: Partition | str | None = None) -> int:
@@ -91,8 +91,11 @@ def train_model(
         raise InputError(
             f"the counts go up to order {counts.order}; count again with --order {options.order}"
         )
-    if options.recipe == "mixture":
-        raise InputError("a mixture is trained by train_mixture, on sentences; name another recipe here")
+    if options.recipe in ("mixture", "factored"):
+        raise InputError(
+            f"a {options.recipe} model is trained by train_{options.recipe}, on sentences; "
+            "name another recipe here"
+        )
     if options.recipe == "class":
         if partition is None:
             raise InputError("a class model needs classes; name them with --use-classes")

@@ -8,6 +8,8 @@ from classgram.classes.partition import Partition
 from classgram.counts.counting import count_sentences, read_sentences
 from classgram.counts.ngram_counts import NgramCounts
 from classgram.errors import InputError
+from classgram.models.factored.model import FactoredModel
+from classgram.models.factored.recipe import train_factored
 from classgram.models.language_model import LanguageModel, Note, silent
 from classgram.models.mixtures.mixture import MixtureModel
 from classgram.models.mixtures.recipe import Training, component_names, train_mixture
@@ -32,6 +34,7 @@ from classgram.pipelines.counting import (
 )
 from classgram.pipelines.keywords import from_keywords
 from classgram.runtime.progress import progress as progress_bar
+from classgram.text.sentences import Sentences
 
 
 @dataclass(frozen=True)
@@ -75,8 +78,12 @@ def train(
     with held(output):
         if model.recipe == "mixture":
             trained = _train_mixture(text, valid, order)
+        elif model.recipe == "factored":
+            trained = _train_factored(text, valid, order)
         elif valid is not None or mixture != MixtureOptions():
-            raise InputError(f"--valid, --cache and --fast are for --recipe mixture, not {model.recipe}")
+            raise InputError(
+                f"--valid, --cache and --fast are for --recipe mixture or factored, not {model.recipe}"
+            )
         else:
             trained = _train_one(text, use_classes, order)
         if output is not None:
@@ -87,11 +94,13 @@ def train(
 def _check_class_options(model: ModelOptions, given: bool, classes: TrainClassesOptions) -> None:
     """Raise InputError where options of classes are given and none are made, or ``given`` ones are used."""
     unchanged = TrainClassesOptions(threads=classes.threads)
-    if model.recipe == "mixture":
+    if model.recipe in ("mixture", "factored"):
         # Its clusterings take how hard to search, and the seed.
         taken = replace(unchanged, seed=classes.seed, sweeps=classes.sweeps, effort=classes.effort)
         if given or classes != taken:
-            raise InputError("--recipe mixture chooses its classes itself; use --recipe class for others")
+            raise InputError(
+                f"--recipe {model.recipe} chooses its classes itself; use --recipe class for others"
+            )
     elif model.recipe != "class" and (given or classes != unchanged):
         raise InputError(f"--recipe {model.recipe} has no classes; use --recipe class")
     if given and classes != unchanged:
@@ -117,22 +126,37 @@ def _train_one(
 
 def _train_mixture(text: tuple[Source, ...], valid: Source | None, asked: _Order) -> MixtureModel:
     """Train the default mixture, and note the weight of each component."""
-    model, reading = asked.model, asked.reading
-    if model.smoothing is not None or model.cutoff != ModelOptions().cutoff:
-        raise InputError("--smoothing and --cutoff are for other recipes, not for mixture")
-    training = _mixture_training(text, training_order(model), asked)
-    known = training.counts.vocabulary
-    held_out = None
-    if valid is not None:
-        held_out = known.encode(open_text((valid,), known.text, reading.read), reading.read)
+    training = _mixture_training(text, training_order(asked.model), asked)
+    held_out = _held_out(valid, training, asked)
     made = train_mixture(training, held_out, asked.mixture, asked.classes, asked.note)
     for name, share in zip(component_names(made), made.weights.mean(axis=0), strict=False):
         asked.note(f"weight {share:.3f}  {name}")
     return made
 
 
+def _train_factored(text: tuple[Source, ...], valid: Source | None, asked: _Order) -> FactoredModel:
+    """Train a factored model, and note the weight of each clustering."""
+    if asked.mixture.fast or asked.model.order is not None:
+        raise InputError("--fast and --order are for other recipes, not for factored")
+    training = _mixture_training(text, training_order(asked.model), asked)
+    held_out = _held_out(valid, training, asked)
+    made = train_factored(training, held_out, asked.classes, asked.note, cache=asked.mixture.cache)
+    for name, share in zip(made.info["chosen"].split("; "), made.weights, strict=False):
+        asked.note(f"weight {share:.3f}  {name}")
+    return made
+
+
+def _held_out(valid: Source | None, training: Training, asked: _Order) -> Sentences | None:
+    """Return the held-out text as sentences of the vocabulary, if it is given."""
+    known, read = training.counts.vocabulary, asked.reading.read
+    return None if valid is None else known.encode(open_text((valid,), known.text, read), read)
+
+
 def _mixture_training(text: tuple[Source, ...], order: int, asked: _Order) -> Training:
     """Return counts alone, or those of a text with its sentences, which mixtures make more of."""
+    model = asked.model
+    if model.smoothing is not None or model.cutoff != ModelOptions().cutoff:
+        raise InputError(f"--smoothing and --cutoff are for other recipes, not for {model.recipe}")
     reading, threads = asked.reading, asked.classes.threads or 1
     opened = counts_or_text(text, reading)
     if isinstance(opened, NgramCounts):
