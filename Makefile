@@ -18,6 +18,7 @@ KERNELS := $(wildcard src/classgram/*/_kernels/*.py src/classgram/runtime/compil
 # The package alone, with its kernels compiled for this machine. The installation is renewed whenever the list of dependencies changes.
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
+	@echo 'installing; the kernels are compiled for this machine, which takes some minutes of processor time'
 	$(PIP) --editable .
 	# Where Python may not write what it compiles (PYTHONDONTWRITEBYTECODE), every command would take 0.1 s more.
 	$(BIN)/python -m compileall -q src

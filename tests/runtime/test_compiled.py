@@ -242,9 +242,9 @@ def test_a_mode_tells_the_level() -> None:
 
 
 def test_the_command_tells_the_mode() -> None:
-    told = in_shell("$CLASSGRAM info --json", CLASSGRAM_KERNELS="python")
+    told = in_shell("$CLASSGRAM info --version --json", CLASSGRAM_KERNELS="python")
     assert '"kernels": "plain Python"' in told.out
-    assert in_shell("$CLASSGRAM info", CLASSGRAM_KERNELS="fast").code == 2
+    assert in_shell("$CLASSGRAM info --version", CLASSGRAM_KERNELS="fast").code == 2
 
 
 def test_no_command_imports_numba_with_a_library(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from classgram.cli.app import (
     print_table,
     spare_matrix_threads,
 )
+from classgram.errors import InputError
 from classgram.options import CountOptions, ReadOptions, TextOptions, VocabularyOptions
 
 
@@ -53,9 +54,16 @@ def count(
     )
 
 
-@app.command
-def info(path: Path | None = None, /, *, verify: bool = False, show: ShowOptions = ShowOptions()) -> None:
-    """Show what a folder written by classgram contains, or without one how classgram is installed.
+@app.command(version_flags=[])
+def info(
+    path: Path | None = None,
+    /,
+    *,
+    verify: bool = False,
+    version: bool = False,
+    show: ShowOptions = ShowOptions(),
+) -> None:
+    """Show what a folder written by classgram contains, or how classgram is installed.
 
     Parameters
     ----------
@@ -63,7 +71,11 @@ def info(path: Path | None = None, /, *, verify: bool = False, show: ShowOptions
         The folder.
     verify
         Also compare the checksum of every file.
+    version
+        Show the versions in use and where kernels come from, instead of a folder.
     """
+    if (path is None) != version:
+        raise InputError("info takes either a folder or --version; see classgram --help")
     facts = _installation() if path is None else _contents(path, verify)
     if show.json:
         print_json(facts)
