@@ -195,4 +195,12 @@ REPRODUCE = (
     Step("demo --json", small=True),
 )
 
-STEPS = (*COUNT, *CLUSTER, *CLASSES, *TRAIN, *SCORE, *EXPORT, *REPRODUCE)
+# Class files do not say how long a search took, as folders of classes do.
+REPORT = (
+    Step("report converted.tsv class-used kn5 -o page.html --text valid.txt --counts counts2", small=True),
+    Step("report counts2 -o refused.html", code=2),
+    Step("similar class-used the"),
+    Step("similar tied the --counts counts2 --json"),
+)
+
+STEPS = (*COUNT, *CLUSTER, *CLASSES, *TRAIN, *SCORE, *EXPORT, *REPORT, *REPRODUCE)

@@ -92,6 +92,19 @@ def test_neighbours_are_those_of_the_text(made: Path) -> None:
     assert data["tokens"] == sum(data["counts"])
 
 
+def test_a_class_file_gives_the_same_page_as_its_folder(made: Path) -> None:
+    whole, listed = (
+        classgram.report(made / name, counts=made / "counts").data["classes"][0]
+        for name in ("classes", "classes.tsv")
+    )
+    assert [set(one.split(", ")) for one in whole["names"]] == [
+        set(one.split(", ")) for one in listed["names"]
+    ]
+    shares = [[[row[1] for row in rows] for rows in data["right"]] for data in (whole, listed)]
+    assert shares[0] == shares[1]
+    assert len(whole["tree"]) == len(listed["tree"]) == len(listed["numbers"]) - 1
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

@@ -9,7 +9,7 @@ from classgram.clustering.class_pairs import ClassPairs
 from classgram.clustering.tree import merge_classes
 from classgram.reporting.neighbours import Neighbours
 from classgram.runtime.compiled.arrays import Int64Array
-from classgram.text.vocabulary import BOS, EOS
+from classgram.text.vocabulary import BOS, EOS, UNK
 
 _NAME_WORDS = 3
 _NEIGHBOURS = 8
@@ -94,7 +94,11 @@ def _neighbour_rows(
     """Return the typical neighbours of every class on both sides, and the classes most like it."""
     beside = neighbours.words_beside(partition, _EXAMPLE_WORDS)
     alike = neighbours.similarities()
-    labels = {int(partition.words[BOS]): "<s>", int(partition.words[EOS]): "</s>"}
+    labels = {
+        int(partition.words[UNK]): "<unk>",
+        int(partition.words[BOS]): "<s>",
+        int(partition.words[EOS]): "</s>",
+    }
     rows: dict[str, Any] = {"left": [], "right": [], "near": []}
     for number in place:
         for side, before in (("left", True), ("right", False)):
@@ -120,12 +124,15 @@ def _tree_rows(
     """Return the merges of the tree in order, the second class joining the first; None without a tree."""
     if not 1 < partition.numbers[-1] <= _MAX_TREE_CLASSES:
         return None
-    tree = merge_classes(partition, _rounded_pairs(neighbours))
-    return [
-        (place[kept], place[joined])
-        for kept, joined in tree.merges.tolist()
-        if kept in place and joined in place
-    ]
+    shown: dict[int, int | None] = {number: place.get(number) for number in range(partition.class_count)}
+    rows = []
+    for kept, joined in merge_classes(partition, _rounded_pairs(neighbours)).merges.tolist():
+        first, second = shown[kept], shown[joined]
+        if first is not None and second is not None:
+            rows.append((first, second))
+        # A class that is not shown leaves no trace: what joins it takes its place.
+        shown[kept] = second if first is None else first
+    return rows
 
 
 def _rounded_pairs(neighbours: Neighbours) -> ClassPairs:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from classgram.classes.partition import Partition
-from classgram.clustering.class_pairs import count_pairs
 from classgram.counts.ngram_counts import NgramCounts, parents_of
 from classgram.errors import InputError
 from classgram.models.language_model import LanguageModel
@@ -86,15 +85,16 @@ def _rows_to_one(table: Float64Matrix) -> Float64Matrix:
 
 
 def _counted(partition: Partition, counts: NgramCounts) -> Neighbours | None:
-    """Return the neighbours of classes in a text; None for too many classes."""
-    if partition.class_count > MAX_CLASSES:
+    """Return the neighbours of classes in a text of any vocabulary; None for too many classes."""
+    size = partition.class_count
+    if size > MAX_CLASSES:
         return None
-    found = count_pairs(partition, counts)
-    table = np.zeros((partition.class_count, partition.class_count))
-    table[found.contexts, found.classes] = found.counts
     level = counts.levels[1]
-    bigrams = parents_of(level).astype(np.int64), level.words.astype(np.int64), np.asarray(level.counts)
-    return Neighbours(table, bigrams)
+    own = np.array([partition.vocabulary.id(word) for word in counts.vocabulary.words], np.int64)
+    first, second = own[parents_of(level)], own[level.words]
+    keys = partition.words[first].astype(np.int64) * size + partition.words[second]
+    table = np.bincount(keys, level.counts, size * size).astype(np.float64).reshape(size, size)
+    return Neighbours(table, (first, second, np.asarray(level.counts)))
 
 
 def _expected(partition: Partition, model: LanguageModel) -> Neighbours | None:
