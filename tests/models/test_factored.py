@@ -35,7 +35,6 @@ from tests.models.naive_factored import NaiveModel
 
 WORDS = [f"w{number}" for number in range(30)]
 TUNING = FactoredTuning(clusterings=((1.0, 1.5, 1.0), (0.7, 1.0, 1.5)), epochs=2, gate_epochs=2)
-TREEBANK = Path(__file__).parents[3] / "shared" / "data"
 QUICK = TrainClassesOptions(effort="low", threads=1)
 
 
@@ -231,13 +230,11 @@ def test_refusals(training: Training) -> None:
 
 
 @pytest.mark.slow
-def test_treebank_figures() -> None:
-    if not (TREEBANK / "ptb.train.txt").exists():
-        pytest.skip("needs the Penn Treebank")
-    text = read_text(TREEBANK / "ptb.train.txt")
+def test_treebank_figures(treebank: Path, treebank_valid: Path) -> None:
+    text = read_text(treebank)
     vocabulary, sentences = read_sentences(text, VocabularyOptions(), None, ReadOptions(), True)
     training = Training(count_sentences(vocabulary, sentences, CountOptions(2)), sentences)
-    valid = vocabulary.encode(read_text(TREEBANK / "ptb.valid.txt"), ReadOptions())
+    valid = vocabulary.encode(read_text(treebank_valid), ReadOptions())
     middle = int(valid.offsets[len(valid) // 2])
     halves = [sentences_from_ids(ids, EOS) for ids in (valid.ids[:middle], valid.ids[middle:])]
     for cache, limit in ((False, 110.0), (True, 88.0)):
