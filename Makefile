@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := cache=$$(mktemp -d) && trap 'rm -rf "$$cache"' EXIT && \
 	NUMBA_CACHE_DIR=$$cache $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --listed-skips
 
-.PHONY: demo kernels test test-all format lint types tests bench same bench-compare docs clean
+.PHONY: demo kernels test test-all test-release format lint types tests bench same bench-compare docs clean
 
 KERNELS := $(wildcard src/classgram/*/_kernels/*.py src/classgram/runtime/compiled/*.py kernel_build/*)
 
@@ -42,9 +42,13 @@ demo: $(VENV)/installed
 
 test: format lint types tests
 
-# What takes longer than ten minutes, and is not in `make test`.
+# What takes longer, and is not in `make test`.
 test-all: $(VENV)/installed-dev $(VENV)/kernels
 	$(PYTEST) -m slow
+
+# Before a release: kernels for every level and by the oldest Numba, the wheel, other Pythons and the oldest packages.
+test-release: $(VENV)/installed-dev $(VENV)/kernels
+	$(PYTEST) -m release
 	$(BIN)/python .ci/versions
 
 format: $(VENV)/installed-dev
@@ -58,7 +62,7 @@ types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
 tests: $(VENV)/installed-dev $(VENV)/kernels
-	$(PYTEST) -m 'not slow'
+	$(PYTEST) -m 'not slow and not release'
 
 # Figures: a table, and JSON in benchmarks/results. ARGS="--kenlm-bin DIR" and the like are passed on.
 bench: $(VENV)/installed-dev

@@ -137,13 +137,13 @@ def test_no_instruction_of_avx_on_the_lowest_level() -> None:
             check_no_avx(f"\tret\n{line}\n", "bad")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_all_kernels_can_be_built_for_the_lowest_level(tmp_path: Path) -> None:
     done = built(tmp_path, sys.executable, "--all-levels")
     assert "kernels for x86-64-v2" in done
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_oldest_numba_that_is_allowed_builds_them(tmp_path: Path) -> None:
     """The newest is what pip installs for every build."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

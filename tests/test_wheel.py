@@ -14,7 +14,7 @@ from classgram.text.demo_text import demo_text
 ROOT = Path(__file__).resolve().parents[1]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_every_command_runs_from_the_wheel_without_numba(tmp_path: Path) -> None:
     pip = ["-m", "pip", "--quiet", "--disable-pip-version-check"]
     subprocess.run([sys.executable, *pip, "wheel", "--no-deps", "-w", tmp_path, ROOT], check=True)

@@ -3,7 +3,6 @@
 import random
 from collections import Counter
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -28,7 +27,6 @@ from tests.helpers.texts import counts_of
 ROWS, WIDTH = 5, 16
 
 
-@numba.njit
 def change_cells(cells: SparseCells, changes: np.ndarray) -> int:
     """Make changes (row, column, amount); give how often a count was not what it should have been."""
     wrong = 0

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from classgram import train
-from classgram.counts.counting import count_sentences
+from classgram.counts.counting import count_sentences, read_sentences
 from classgram.errors import InputError
 from classgram.evaluation.generation import generate
 from classgram.export._kernels.batch_stepping import Wanted
@@ -18,10 +18,17 @@ from classgram.export.batch_stepping import batch_stepper
 from classgram.loading import load
 from classgram.models.factored.contexts import make_stream
 from classgram.models.factored.model import FactoredModel
-from classgram.models.factored.recipe import train_factored
+from classgram.models.factored.recipe import refit, train_factored
 from classgram.models.factored.tuning import FactoredTuning
 from classgram.models.mixtures.recipe import Training
-from classgram.options import CountOptions, GenerateOptions, TrainClassesOptions
+from classgram.options import (
+    CountOptions,
+    GenerateOptions,
+    ReadOptions,
+    TrainClassesOptions,
+    VocabularyOptions,
+)
+from classgram.text.reading import read_text
 from classgram.text.sentences import Sentences, sentences_from_ids
 from classgram.text.vocabulary import BOS, EOS, Vocabulary
 from tests.models.naive_factored import NaiveModel
@@ -220,3 +227,17 @@ def test_refusals(training: Training) -> None:
         train(["a b"], recipe="factored", fast=True)
     with pytest.raises(InputError, match="chooses its classes"):
         train(["a b"], recipe="factored", classes=3)
+
+
+@pytest.mark.release
+def test_treebank_figures(treebank: Path, treebank_valid: Path) -> None:
+    text = read_text(treebank)
+    vocabulary, sentences = read_sentences(text, VocabularyOptions(), None, ReadOptions(), True)
+    training = Training(count_sentences(vocabulary, sentences, CountOptions(2)), sentences)
+    valid = vocabulary.encode(read_text(treebank_valid), ReadOptions())
+    middle = int(valid.offsets[len(valid) // 2])
+    halves = [sentences_from_ids(ids, EOS) for ids in (valid.ids[:middle], valid.ids[middle:])]
+    for cache, limit in ((False, 110.0), (True, 88.0)):
+        model = train_factored(training, halves[0], cache=cache)
+        logs = [model.log_probabilities(halves[1]), refit(model, halves[1]).log_probabilities(halves[0])]
+        assert np.exp(-np.concatenate(logs).mean()) < limit

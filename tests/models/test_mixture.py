@@ -187,7 +187,7 @@ def test_models_of_different_vocabularies_are_mixed_over_all_words(tmp_path: Pat
     narrow = train_kneser_ney(count_ngrams(text_from_strings(["a b e q", "b a", "e a <unk>"] * 5)))
     models, note = one_vocabulary([wide, narrow])
     assert note is not None
-    assert "lack 2, 2" in note
+    assert "are missing 2, 2" in note
     vocabulary = models[0].vocabulary
     sentences = vocabulary.encode_lines(["a e c", "q b d", "zz a"])
     mixture = mix_models(models, sentences)

@@ -189,7 +189,7 @@ def test_mixtures_on_the_command_line(command: Command, tmp_path: Path) -> None:
     assert command("train", tmp_path / "b.txt", "-o", b, "--recipe", "kneser-ney").code == 0
     result = command("mix", a, b, "--valid", valid, "-o", both, "--cache")
     assert result.code == 0
-    assert "the models lack 2, 0; words that a model lacks share its <unk>" in result.err
+    assert "the models are missing 2, 0; words missing from a model share its <unk>" in result.err
     found = {}
     for model in (a, b, both):
         code, out, _ = command("perplexity", model, valid, "--json")

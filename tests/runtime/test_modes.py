@@ -49,5 +49,5 @@ def test_kernels_of_the_tests_own_compiled_by_numba() -> None:
 
 @pytest.mark.slow
 def test_kernels_compiled_by_numba() -> None:
-    run_tests("numba", "tests/clustering", "tests/models/test_kernels.py", "-m", "not slow")
+    run_tests("numba", "tests/clustering", "tests/models/test_kernels.py", "-m", "not slow and not release")
     run_tests("numba", *KERNELS, "-k", CHOSEN)

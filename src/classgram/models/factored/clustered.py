@@ -18,11 +18,10 @@ from classgram.models._kernels.log_linear import (
     Events,
     FeaturePlan,
     Mixing,
-    StoredLogs,
     fill_distribution,
     score_events,
-    store_logs,
 )
+from classgram.models._kernels.stored_logs import StoredLogs, store_logs
 from classgram.models.factored.caches import cache_rules, empty_counts, even_gate, no_gate
 from classgram.models.factored.chains import ChainCounter, training_events
 from classgram.models.factored.contexts import (

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from classgram.models._kernels.log_linear import Mixing, StoredLogs, add_gradient
+from classgram.models._kernels.log_linear import Mixing
+from classgram.models._kernels.stored_logs import StoredLogs, add_gradient
 from classgram.models.factored.tuning import FactoredTuning
 from classgram.runtime.compiled import frozen
 from classgram.runtime.compiled.arrays import Float64Array, Int32Array, Int64Array

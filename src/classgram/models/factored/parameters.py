@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from classgram.models._kernels.decaying_cache import Gate
-from classgram.models._kernels.log_linear import QUANTUM, StoredLogs, store_gate
+from classgram.models._kernels.stored_logs import QUANTUM, StoredLogs, store_gate
 from classgram.models.factored.caches import even_gate, fit_gate, gate_shares, no_gate
 from classgram.models.factored.clustered import ClusteredModel, Parameters
 from classgram.models.factored.contexts import Stream
