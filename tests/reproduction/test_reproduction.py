@@ -297,7 +297,8 @@ def test_options_at_their_defaults_are_no_part_of_a_key() -> None:
     assert chosen_settings(cell) == {
         "sample": ("strip", None),
         "classes": {
-            "classes": 5, "context_classes": 6, "criterion": "loo-paper", "shape": "joint", "move_min_count": 5,
+            "classes": 5, "context_classes": 6, "criterion": "loo-paper", "shape": "joint",
+            "move_min_count": 5,
         },
         "search": {"seed": 3},
     }  # fmt: skip
