@@ -11,6 +11,7 @@ Begin reading at ``run_sweep``. The glossary of what the kernels work on is ``_k
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,8 +55,8 @@ def exchange(
 ) -> Result:
     """Cluster the words of a text, and its contexts where they have classes of their own.
 
-    ``start`` contains classes found earlier, which ``search.start`` names if it is a path. Interrupted (time
-    limit, Ctrl-C), the run still returns the best classes so far and says so.
+    ``start`` contains classes found earlier. Interrupted (time limit, Ctrl-C), the run still returns the best
+    classes so far and says so.
     """
     options, search, run = options or ClusterOptions(), search or SearchOptions(), run or RunOptions()
     check_search(search, run, start)
@@ -136,12 +137,10 @@ def _cool(progress: SearchProgress, engine: Engine, watch: Watch) -> None:
     if progress.neighbour_lists or not is_annealing(progress):
         return
     watch.let_finish()
-    try:
+    with suppress(KeyboardInterrupt):
         progress.cursor = open_sweep(progress, SweepKind.FULL)
         keep_best(progress, progress.cursor.value)
         run_sweep(progress, progress.cursor, engine, watch)
-    except KeyboardInterrupt:
-        return
 
 
 def _cut_into_rounds(elements: Int32Array, size: int) -> Iterator[Int32Array]:
