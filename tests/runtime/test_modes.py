@@ -47,7 +47,7 @@ def test_kernels_of_the_tests_own_compiled_by_numba() -> None:
     run_tests("numba", *(f"tests/{name}" for name in OWN_KERNELS))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_kernels_compiled_by_numba() -> None:
     run_tests("numba", "tests/clustering", "tests/models/test_kernels.py", "-m", "not slow and not release")
     run_tests("numba", *KERNELS, "-k", CHOSEN)
