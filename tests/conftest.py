@@ -25,7 +25,7 @@ OWN_KERNELS = [
     "clustering/test_score_errors.py",
     "text/test_eight_bytes.py",
 ]
-"""Tests with kernels of their own, which no library holds: runtime/test_modes.py runs them with Numba."""
+"""Tests with kernels of their own, which no library holds: make test-all runs them with Numba."""
 
 collect_ignore = OWN_KERNELS if MODE.library else []
 
