@@ -18,8 +18,7 @@ from classgram.clustering._kernels.criterion import (
 from classgram.clustering._kernels.exact_gains import pairs_of, wide
 from classgram.clustering._kernels.score_errors import FIXED_ROUNDINGS, Magnitude, ScoreError, rounding_error
 from classgram.clustering._kernels.side_arrays import Buffers, PairCountBuffers, Profile, RowBuffers
-from classgram.clustering._kernels.tied_corrections import Corrections as Corrections
-from classgram.clustering._kernels.tied_corrections import correct_tied_scores as correct_tied_scores
+from classgram.clustering._kernels.tied_corrections import Corrections, correct_tied_scores
 from classgram.runtime.compiled import part
 from classgram.runtime.compiled.arrays import (
     ByteMatrix,
